@@ -26,17 +26,22 @@ def canonical(argument: Any) -> Argument | None:
     """
     if argument is None:
         return None
-    return json.dumps(argument, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(
+        argument, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A recognized prefix: what had been said by `prefix_end_us`, known from `arrived_at_us` on."""
+    """A recognized prefix: what had been said by `prefix_end_us`, known from `arrived_at_us` on.
+
+    `confidence` is None where the recognizer gave none.
+    """
 
     prefix_end_us: Microseconds
     arrived_at_us: Microseconds
     text: str
-    confidence: float
+    confidence: float | None
     argument: Argument | None
     is_final: bool
     service_us: Microseconds | None = None
