@@ -1,0 +1,26 @@
+"""Confidence commit: launch what the recognizer is sure of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Ge, Le
+from policies.argument import ArgumentPolicy
+
+if TYPE_CHECKING:
+    from simcore.policy import View
+
+
+@dataclass(kw_only=True)
+class Confidence(ArgumentPolicy):
+    """Launch a candidate whose confidence reaches `threshold`; None never before the final flush."""
+
+    threshold: Annotated[float, Ge(0), Le(1)] | None = 0.95
+
+    def launches(self, view: View) -> bool:
+        return (
+            self.threshold is not None
+            and view.candidate is not None
+            and view.arrivals[-1].confidence >= self.threshold
+        )

@@ -1,0 +1,60 @@
+"""Lookahead launch: start now if the risk that waiting one period removes is worth less than it.
+
+The paper evaluates such a variant without a formula; this is this project's reading of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simcore.clock import Microseconds, seconds
+
+if TYPE_CHECKING:
+    from simcore.policy import View
+
+INTERVAL_ENDS_US: Final[tuple[Microseconds, ...]] = (
+    320_000,
+    640_000,
+    960_000,
+    1_280_000,
+    1_920_000,
+    2_560_000,
+    3_200_000,
+    4_800_000,
+)
+"""tau_1..tau_8 after the tick: where the forecast's future intervals end."""
+
+
+def worth_launching(view: View) -> bool:
+    """Launch at d iff C_stale (R(d) - R_wait) < beta D p_none.
+
+    R(c) is the mass of what a launch at c could not be taken back from in time: an open repair, a
+    wrong version that persists, events beyond the horizon, and those whose interval ends after
+    b(c) - kappa. R_wait is R one period later, given that the first interval brings no event,
+    times the mass of that. Without a forecast there is no launch.
+    """
+    masses = view.masses
+    if masses is None or view.candidate is None:
+        return False
+    profile, period = view.profile, view.control.period_us
+    risk = _risk(view, masses, view.decision_us, 1)
+    # Renormalizing by the surviving mass and multiplying by it again cancel out.
+    risk_of_waiting = _risk(view, masses, view.decision_us + period, 2)
+    price = profile.delay_price * seconds(period) * masses[11]
+    return profile.stale_cost * (risk - risk_of_waiting) < price
+
+
+def _risk(
+    view: View, masses: tuple[float, ...], launch: Microseconds, first_interval: int
+) -> float:
+    too_late = view.profile.deadline(launch, launch) - view.acknowledgement_us
+    return (
+        masses[0]
+        + masses[10]
+        + masses[9]
+        + sum(
+            masses[k]
+            for k in range(first_interval, 9)
+            if view.tick_us + INTERVAL_ENDS_US[k - 1] > too_late
+        )
+    )

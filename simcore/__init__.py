@@ -1,0 +1,1 @@
+"""A discrete-event simulator of voice agents' tool calls, in which the commit rule is a policy."""

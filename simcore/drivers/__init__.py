@@ -1,0 +1,1 @@
+"""When a policy is asked, and when its commands take effect."""

@@ -1,0 +1,56 @@
+"""Asks a policy at each fact it subscribes to; its commands take effect then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simcore.clock import NEVER, Priority
+from simcore.commands import Wake
+from simcore.drivers.effect import apply, commands_of
+from simcore.recorder import ARRIVAL, TIMER, LogRecord
+
+if TYPE_CHECKING:
+    from simcore.kernel import Kernel
+    from simcore.ledger import Ledger
+    from simcore.policy import Policy, View
+    from simcore.trace import Recording
+
+
+class ImmediateDriver:
+    """Drives a policy that reacts to events: guards, task managers.
+
+    `Wake(at)` sets a timer, published to this policy as a `timer` fact. The view's decision time
+    is now.
+    """
+
+    skipped_ticks = 0
+
+    def __init__(
+        self, kernel: Kernel, ledger: Ledger, policy: Policy, view: View, recording: Recording
+    ) -> None:
+        self._kernel, self._ledger, self._policy, self._view = kernel, ledger, policy, view
+        self._recording = recording
+        kernel.subscribe(ARRIVAL, self._observe)
+        for topic in policy.subscribes:
+            kernel.subscribe(topic, self._ask)
+
+    def _observe(self, fact: LogRecord) -> None:
+        assert fact.detail is not None
+        view, arrival = self._view, self._recording.arrivals[fact.detail]
+        view.fresh = (arrival,)
+        view.arrivals = (*view.arrivals, arrival)
+        view.candidate, view.final = arrival.argument, arrival.is_final
+
+    def _ask(self, fact: Any) -> None:
+        view = self._view
+        view.tick_us = view.decision_us = view.next_decision_us = self._kernel._now
+        for command in commands_of(self._policy.on(fact, view)):
+            if isinstance(command, Wake):
+                if command.at < NEVER:
+                    at = max(command.at, self._kernel._now)
+                    self._kernel.at(at, Priority.DECISION, self._timer)
+            else:
+                apply(command, self._ledger, parallel=True)
+
+    def _timer(self, _: Any) -> None:
+        self._ask(LogRecord(self._kernel._now, TIMER))

@@ -1,0 +1,144 @@
+"""What a policy is, and what it sees: the past, the tool's profile, and its own calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from simcore.recorder import TICK
+
+if TYPE_CHECKING:
+    from simcore.clock import Microseconds
+    from simcore.commands import Answer
+    from simcore.ledger import Ledger
+    from simcore.recorder import VersionRecord
+    from simcore.scenario import Control
+    from simcore.tool import ToolProfile
+    from simcore.trace import Argument, Arrival, Forecast, Recording
+
+
+class View:
+    """The present of one trajectory; alive, so copy what you want to keep (records are immutable).
+
+    All times are microseconds since the audio's start.
+
+    - `tick_us`: what is observed is what had arrived by then;
+    - `decision_us`: when an answer given now takes effect (d); `next_decision_us`: when the next
+      regular one would (d + period);
+    - `acknowledgement_us`: the expected latency of an acknowledgement (kappa);
+    - `arrivals`: recognized prefixes, oldest first; `fresh`: those not observed before;
+    - `candidate`: the latest arrival's argument or None; `final`: the final flush is observed;
+    - `active`: the current version of the call that is held, or None;
+    - `profile`, `control`: the tool and the controller.
+    """
+
+    __slots__ = (
+        "_forecast",
+        "_ledger",
+        "arrivals",
+        "candidate",
+        "control",
+        "decision_us",
+        "final",
+        "fresh",
+        "next_decision_us",
+        "profile",
+        "tick_us",
+    )
+
+    def __init__(
+        self, profile: ToolProfile, control: Control, ledger: Ledger, forecast: Forecast | None
+    ) -> None:
+        self.profile = profile
+        self.control = control
+        self._ledger = ledger
+        self._forecast = forecast
+        self.tick_us: Microseconds = 0
+        self.decision_us: Microseconds = 0
+        self.next_decision_us: Microseconds = 0
+        self.arrivals: tuple[Arrival, ...] = ()
+        self.fresh: tuple[Arrival, ...] = ()
+        self.candidate: Argument | None = None
+        self.final = False
+
+    @property
+    def acknowledgement_us(self) -> Microseconds:
+        return self.control.acknowledgement_us
+
+    @property
+    def active(self) -> VersionRecord | None:
+        ledger = self._ledger
+        return None if ledger.held is None else ledger.current[ledger.held]
+
+    @property
+    def calls(self) -> tuple[VersionRecord, ...]:
+        """The current version of every call ever launched, in order of launch."""
+        return tuple(self._ledger.current)
+
+    @property
+    def p_bad(self) -> float | None:
+        """The latest forecast of invalidity at or before the tick; None if there is none yet."""
+        forecast = self._forecast
+        index = -1 if forecast is None else forecast.index(self.tick_us)
+        return None if forecast is None or index < 0 else forecast.p_bad[index]
+
+    @property
+    def masses(self) -> tuple[float, ...] | None:
+        """The latest forecast's 12 masses (p_0, p_1..p_8, p_>, p_T, p_none), where it has them."""
+        forecast = self._forecast
+        if forecast is None or forecast.masses is None:
+            return None
+        index = forecast.index(self.tick_us)
+        return None if index < 0 else forecast.masses[index]
+
+
+class Policy(Protocol):
+    """A rule for tool calls; a fresh object for every trajectory.
+
+    `subscribes` names the topics of the facts that it is asked about. `on` answers with commands:
+    at a control tick they take effect at `view.decision_us`, at any other fact at once.
+    """
+
+    subscribes: ClassVar[tuple[str, ...]]
+
+    def reset(self, view: View) -> None:
+        """Called once, before anything happens."""
+
+    def on(self, event: Any, view: View) -> Answer:
+        """Called at every fact that the policy subscribes to."""
+
+
+class TickPolicy:
+    """Base of policies that answer one question: what to do at this control tick.
+
+    `reads_forecast`: whether results depend on the checkpoint; `needs_masses`: whether the 12
+    masses are needed, not only p_bad; `parallel_calls`: whether a launch may join a live call.
+    """
+
+    subscribes: ClassVar[tuple[str, ...]] = (TICK,)
+    parallel_calls: ClassVar[bool] = False
+    sees_future: ClassVar[bool] = False
+
+    @property
+    def reads_forecast(self) -> bool:
+        return False
+
+    @property
+    def needs_masses(self) -> bool:
+        return False
+
+    def reset(self, view: View) -> None:
+        """Nothing to prepare, by default."""
+
+    def on(self, event: Any, view: View) -> Answer:
+        return self.decide(view)
+
+    def decide(self, view: View) -> Answer:
+        """The answer at this tick; None waits for the next one."""
+        raise NotImplementedError
+
+
+class Foresight(Protocol):
+    """A policy with `sees_future` is shown the whole recording, for bounds; never a real rule."""
+
+    def foresee(self, recording: Recording) -> None:
+        """Called once, after `reset`."""

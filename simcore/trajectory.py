@@ -1,0 +1,161 @@
+"""One trajectory: a recording, an action and a policy on the event clock, and its score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from simcore.clock import seconds
+from simcore.drivers.immediate import ImmediateDriver
+from simcore.drivers.ticks import TickDriver
+from simcore.errors import UsageError
+from simcore.kernel import Kernel
+from simcore.ledger import Ledger
+from simcore.policy import TickPolicy, View
+from simcore.recorder import LOGGED, LogRecord
+from simcore.scenario import Control
+from simcore.source import TraceSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simcore.clock import Microseconds
+    from simcore.policy import Policy
+    from simcore.recorder import VersionRecord
+    from simcore.tool import ToolProfile
+    from simcore.trace import Argument, Recording
+
+DEFAULT_CONTROL = Control()
+
+Result = Literal["right", "wrong", "none", "right_abstention"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The outcome of one trajectory.
+
+    The fields before `versions` are columns of `trajectories.parquet`; scores are None for an
+    unlabelled recording. `delay_s` is the held call's completion minus the recording's origin in
+    seconds, negative clipped to 0, None unless the call holds the target. `versions` are in order
+    of their commitment; `log` is empty unless it was asked for.
+    """
+
+    stale: bool | None
+    stale_versions: int | None
+    success: bool | None
+    delay_s: float | None
+    first_commit_us: Microseconds | None
+    completed_us: Microseconds | None
+    commits: int
+    updates: int
+    late_updates: int
+    cancels: int
+    late_cancels: int
+    skipped_ticks: int
+    final_argument: Argument | None
+    result: Result | None
+    duplicate_effects: int
+    cost: float | None
+    versions: tuple[VersionRecord, ...]
+    log: tuple[LogRecord, ...] = ()
+
+
+def simulate(
+    trace: Recording,
+    action: ToolProfile,
+    policy: Policy | Callable[[], Policy],
+    control: Control = DEFAULT_CONTROL,
+    checkpoint: str | None = None,
+    *,
+    log: bool = False,
+) -> Trajectory:
+    """Run one trajectory and score it.
+
+    `policy` is a class or another factory, or an object that has not been used yet. `checkpoint`
+    names the forecasts that it sees. Raises `UsageError` where the recording lacks them; what a
+    policy raises passes through.
+    """
+    forecast = None
+    if checkpoint is not None:
+        forecast = trace.forecast(checkpoint)
+        if forecast is None:
+            raise UsageError(f"{trace.recording_id} has no forecasts of checkpoint '{checkpoint}'")
+    rule = policy() if callable(policy) else policy
+    kernel = Kernel()
+    ledger = Ledger(kernel, action, control.acknowledgement_us)
+    records: list[LogRecord] = []
+    if log:
+        for topic in LOGGED:
+            kernel.subscribe(topic, records.append)
+    view = View(action, control, ledger, forecast)
+    rule.reset(view)
+    if getattr(rule, "sees_future", False):
+        rule.foresee(trace)  # type: ignore[attr-defined]  # the Foresight protocol
+    driver: TickDriver | ImmediateDriver
+    if isinstance(rule, TickPolicy):
+        driver = TickDriver(kernel, ledger, rule, view, trace)
+    else:
+        driver = ImmediateDriver(kernel, ledger, rule, view, trace)
+    TraceSource(trace).start(kernel)
+    kernel.run()
+    return score(trace, action, ledger, driver, tuple(records))
+
+
+def score(
+    trace: Recording,
+    action: ToolProfile,
+    ledger: Ledger,
+    driver: TickDriver | ImmediateDriver,
+    log: tuple[LogRecord, ...] = (),
+) -> Trajectory:
+    """Hold the settled ledger against the target, which no policy has seen."""
+    versions = ledger.closed
+    executed = [version.argument for version in versions if version.outcome == "executed"]
+    active = ledger.active
+    held = completed = None
+    if active is not None:
+        held, completed = active.argument, active.completion_us
+        if ledger.delivered_us is not None:
+            completed = max(completed, ledger.delivered_us)
+    stale_versions = success = delay = result = cost = None
+    if trace.labelled:
+        target = trace.target
+        stale_versions = len(executed) - executed.count(target) if target else len(executed)
+        cost = action.stale_cost * stale_versions + action.cancel_cost * (
+            ledger.cancels + ledger.late_cancels
+        )
+        success = target is not None and held == target
+        if success:
+            assert completed is not None
+            delay = seconds(max(0, completed - trace.delay_origin_us))
+            cost += action.delay_price * delay
+        elif target is not None:
+            cost += action.price_of_missing
+        if target is None:
+            result = "wrong" if executed else "right_abstention"
+        else:
+            result = "right" if success else "none" if held is None else "wrong"
+    return Trajectory(
+        None if stale_versions is None else stale_versions > 0,
+        stale_versions,
+        success,
+        delay,
+        ledger.first_commit_us,
+        completed,
+        ledger.commits,
+        ledger.updates,
+        ledger.late_updates,
+        ledger.cancels,
+        ledger.late_cancels,
+        driver.skipped_ticks,
+        held,
+        result,  # type: ignore[arg-type]
+        len(executed) - len(set(executed)),
+        cost,
+        tuple(sorted(versions, key=_commitment)),
+        log,
+    )
+
+
+def _commitment(version: VersionRecord) -> tuple[Microseconds, int, int]:
+    return version.committed_us, version.call, version.version
