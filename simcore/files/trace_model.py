@@ -1,0 +1,186 @@
+"""`trace/v1` as it stands in a file: names, types and ranges of every value on its own.
+
+What relates values to each other is in `simcore.files.trace_checks`. An argument is validated and
+becomes its canonical text here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from simcore.clock import NEVER
+from simcore.errors import nearest
+from simcore.trace import canonical
+
+SCHEMA = "trace/v1"
+_CALL_KEYS = ("tool", "arguments")
+
+_CALL_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"tool": {"type": "string", "minLength": 1}, "arguments": {"type": "object"}},
+    "required": ["tool", "arguments"],
+    "additionalProperties": False,
+}
+_ARGUMENT_SCHEMA: dict[str, Any] = {
+    "description": "one call, or a plan: a list of calls",
+    "anyOf": [_CALL_SCHEMA, {"type": "array", "items": _CALL_SCHEMA, "minItems": 1}],
+}
+_OPTIONAL_SCHEMA: dict[str, Any] = {
+    **_ARGUMENT_SCHEMA,
+    "anyOf": [*_ARGUMENT_SCHEMA["anyOf"], {"type": "null"}],
+}
+
+
+def _check_call(call: Any) -> None:
+    if not isinstance(call, dict):
+        raise ValueError(f"a call is an object with 'tool' and 'arguments', not {call!r}")
+    for key in call:
+        if key not in ("tool", "arguments"):
+            raise ValueError(f"unknown key {key!r} in a call{nearest(str(key), _CALL_KEYS)}")
+    for key in _CALL_KEYS:
+        if key not in call:
+            raise ValueError(f"a call needs the key '{key}'")
+    if not isinstance(call["tool"], str) or not call["tool"]:
+        raise ValueError(f"'tool' is a name, not {call['tool']!r}")
+    if not isinstance(call["arguments"], dict):
+        raise ValueError(f"'arguments' is an object, not {call['arguments']!r}")
+
+
+def _json_text(value: Any) -> str | None:
+    try:
+        text = canonical(value)
+        if text is not None:
+            text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"cannot be written as JSON ({error})") from None
+    return text
+
+
+def _argument(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        if not value:
+            raise ValueError("a plan is a non-empty list of calls; write null for no call")
+        for call in value:
+            _check_call(call)
+    else:
+        _check_call(value)
+    return _json_text(value)
+
+
+def _settings(value: Any) -> str | None:
+    if value is not None and not isinstance(value, dict):
+        raise ValueError(f"'settings' is an object, not {value!r}")
+    return _json_text(value)
+
+
+Time = Annotated[int, Field(ge=0, le=NEVER)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1)]
+CallOrPlan = Annotated[str, BeforeValidator(_argument), WithJsonSchema(_ARGUMENT_SCHEMA)]
+OptionalCallOrPlan = Annotated[
+    str | None, BeforeValidator(_argument), WithJsonSchema(_OPTIONAL_SCHEMA)
+]
+JsonText = Annotated[str | None, BeforeValidator(_json_text), WithJsonSchema({})]
+Settings = Annotated[
+    str | None,
+    BeforeValidator(_settings),
+    WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "null"}]}),
+]
+
+EventType = Literal[
+    "activity_start",
+    "activity_end",
+    "input_transcript",
+    "tool_call",
+    "tool_response",
+    "interrupted",
+    "user_audio_start",
+    "user_audio_end",
+    "agent_audio_start",
+    "agent_audio_end",
+    "query_update",
+    "final_query",
+]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class ArrivalRow(_Row):
+    prefix_end_us: Time
+    arrived_at_us: Time
+    text: str = ""
+    confidence: Share | None = None
+    argument: OptionalCallOrPlan = None
+    is_final: bool = False
+    service_us: Time | None = None
+    pause_us: Time = 0
+
+
+class RepairRow(_Row):
+    onset_us: Time
+    resolved_us: Time | None = None
+    kind: str
+
+
+class ValueRow(_Row):
+    argument: CallOrPlan
+    available_us: Time
+
+
+class EventRow(_Row):
+    at_us: Time
+    type: EventType
+    id: str | None = None
+    name: str | None = None
+    args: JsonText = None
+    text: str | None = None
+    label: str | None = None
+
+
+class ForecastRow(_Row):
+    checkpoint: Name
+    at_us: list[Time]
+    p_bad: list[Share]
+    masses: list[Annotated[list[Share], Field(min_length=12, max_length=12)]] | None = None
+
+
+class RecordingRow(_Row):
+    # A row of another version fails here before anything else is judged by the wrong rules.
+    schema_: Literal["trace/v1"] = Field("trace/v1", alias="schema")
+    recording_id: Name
+    corpus: str | None = None
+    split: str | None = None
+    group_id: str | None = None
+    pair_id: str | None = None
+    variant: str | None = None
+    subset: str | None = None
+    voice: str | None = None
+    domain: str | None = None
+    carrier_id: str | None = None
+    edit_id: str | None = None
+    audio_end_us: Time
+    origin_us: Time | None = None
+    target: OptionalCallOrPlan = None
+    branch_us: Time | None = None
+    values: list[ValueRow] = []
+    repairs: list[RepairRow] = []
+    arrivals: list[ArrivalRow] = []
+    events: list[EventRow] = []
+    forecasts: list[ForecastRow] = []
+    settings: Settings = None
+    observed: JsonText = None
+
+
+SCALARS = tuple(
+    name
+    for name in RecordingRow.model_fields
+    if name not in ("schema_", "target", "values", "repairs", "arrivals", "events", "forecasts")
+    and name not in ("settings", "observed")
+)
+"""The columns that a scenario's `where` can filter on."""
