@@ -143,22 +143,20 @@ def summarize(
         for dimension in DIMENSIONS:
             values = rows[dimension].unique(maintain_order=True).to_list()
             if len(values) > 1:
-                drafts += [
-                    (policy, dimension, value, _Draft(part, clusters))
-                    for value in values
-                    for part in [rows.filter(pl.col(dimension).eq_missing(pl.lit(value)))]
-                ]
+                for value in values:
+                    part = rows.filter(pl.col(dimension).eq_missing(pl.lit(value)))
+                    drafts.append((policy, dimension, value, _Draft(part, clusters)))
     found = iter(
         intervals([r for *_, d in drafts for r in d.ratios], seed=seed, resamples=resamples)
     )
     whole: dict[str, Scores] = {}
     by: dict[str, dict[str, list[Slice]]] = {}
-    for label, dimension, value, draft in drafts:
+    for label, along, at, draft in drafts:
         scores = draft.scores(found)
-        if dimension is None:
+        if along is None:
             whole[label], by[label] = scores, {}
         else:
-            by[label].setdefault(dimension, []).append(Slice(value, scores))
+            by[label].setdefault(along, []).append(Slice(at, scores))
     return tuple(
         PolicySummary(policy, scores, {name: tuple(s) for name, s in by[policy].items()})
         for policy, scores in whole.items()
@@ -309,7 +307,10 @@ def _verdict(ratio: Ratio, interval: Interval | None, declared_tie: bool) -> Ver
 def _with_clusters(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """The frame with the number of each row's cluster, and how many clusters there are."""
     cluster = pl.coalesce(pl.col("group_id").cast(pl.String), pl.col("recording_id"))
-    numbered = frame.with_columns(_cluster=cluster.rank("dense").cast(pl.Int64) - 1)
+    numbered = frame.with_columns(
+        pl.col("success").cast(pl.Boolean),  # a column of nulls alone has no type
+        _cluster=cluster.rank("dense").cast(pl.Int64) - 1,
+    )
     return numbered, numbered["_cluster"].n_unique()
 
 
