@@ -19,8 +19,7 @@ class Confidence(ArgumentPolicy):
     threshold: Annotated[float, Ge(0), Le(1)] | None = 0.95
 
     def launches(self, view: View) -> bool:
-        return (
-            self.threshold is not None
-            and view.candidate is not None
-            and view.arrivals[-1].confidence >= self.threshold
-        )
+        if self.threshold is None or view.candidate is None:
+            return False
+        confidence = view.arrivals[-1].confidence
+        return confidence is not None and confidence >= self.threshold

@@ -27,8 +27,8 @@ def relations(row: Row) -> Iterator[Fault]:
     for index, repair in enumerate(row.get("repairs") or []):
         onset, resolved = repair.get("onset_us"), repair.get("resolved_us")
         if onset is not None and resolved is not None and resolved < onset:
-            place = ("repairs", index, "resolved_us")
-            yield place, f"resolved at {resolved}, before its onset at {onset}"
+            message = f"resolved at {resolved}, before its onset at {onset}"
+            yield ("repairs", index, "resolved_us"), message
     seen: set[str] = set()
     for index, forecast in enumerate(row.get("forecasts") or []):
         name = forecast.get("checkpoint")
