@@ -33,7 +33,7 @@ class ArgumentPolicy(TickPolicy):
         return UNTIL_NEWS
 
     def while_active(self, view: View, active: VersionRecord) -> Answer:
-        """The answer while a call runs with the candidate's argument (or the candidate is empty)."""
+        """The answer while a call has the candidate's argument, or the candidate is empty."""
         return UNTIL_NEWS
 
     def updated(self, argument: str) -> Answer:

@@ -201,6 +201,4 @@ class _Search:
         # A deadline that has passed when the policy is next asked has been paid for.
         if deadline < max(following, acknowledged):
             cost, deadline = cost + profile.stale_cost, -1
-        return _Edge(
-            cost, command, _State(following, acknowledged, argument, start, deadline)
-        )
+        return _Edge(cost, command, _State(following, acknowledged, argument, start, deadline))

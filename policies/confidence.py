@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Le
+
 from policies.argument import ArgumentPolicy
 
 if TYPE_CHECKING:
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Confidence(ArgumentPolicy):
-    """Launch a candidate whose confidence reaches `threshold`; None never before the final flush."""
+    """Launch a candidate whose confidence reaches `threshold`.
+
+    With a threshold of None nothing is launched before the final flush.
+    """
 
     threshold: Annotated[float, Ge(0), Le(1)] | None = 0.95
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge
+
 from policies.agreement import agrees
 from policies.argument import ArgumentPolicy
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge
+
 from policies.agreement import agrees
 from policies.argument import ArgumentPolicy
 from policies.lookahead import worth_launching

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class SimcoreError(Exception):
-    """Base of every error that a person can mend; the command line prints it without a traceback."""
+    """Base of every error that a person can mend; the command line shows no traceback of it."""
 
     exit_code = 2
 

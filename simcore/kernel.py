@@ -6,13 +6,15 @@ defers its body to a later hop, which would leave the order at one instant to ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import simpy
 from simpy.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simpy.events import EventPriority
 
     from simcore.clock import Microseconds, Priority
 
@@ -27,21 +29,30 @@ class Kernel(simpy.Environment):
         super().__init__(initial_time=0)
         self.topics: dict[str, list[Callable[[Any], None]]] = {}
 
+    @property
+    def now(self) -> Microseconds:
+        """The present instant."""
+        return cast("Microseconds", self._now)
+
     def at(
-        self, time: Microseconds, priority: Priority, callback: Callable[[Any], None], value: Any = None
+        self,
+        time: Microseconds,
+        priority: Priority,
+        callback: Callable[[Any], None],
+        value: Any = None,
     ) -> None:
         """Call `callback(event)` at `time`; `event.value` is `value`.
 
         An event cannot be withdrawn: its callback must know when it is out of date. Raises
         ``ValueError`` for a time that has passed.
         """
-        delay = time - self._now
+        delay = time - self.now
         if delay < 0:
-            raise ValueError(f"an event at {time} us, but the clock is at {self._now} us")
-        self.schedule(_Once(self, callback, value), priority, delay)
+            raise ValueError(f"an event at {time} us, but the clock is at {self.now} us")
+        self.schedule(_Once(self, callback, value), cast("EventPriority", priority), delay)
 
     def subscribe(self, topic: str, callback: Callable[[Any], None]) -> None:
-        """Call `callback(fact)` whenever a fact is published under `topic`, in subscription order."""
+        """Call `callback(fact)` for every fact published under `topic`, in subscription order."""
         self.topics.setdefault(topic, []).append(callback)
 
     def publish(self, topic: str, fact: Any) -> None:

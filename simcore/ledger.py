@@ -90,7 +90,7 @@ class Ledger:
         if not argument:
             raise IllegalCommandError("a launch needs an argument")
         call = len(self.current)
-        now = self._kernel._now
+        now = self._kernel.now
         self.current.append(None)  # type: ignore[arg-type]  # _open fills the place
         self._open(call, 0, argument, now, now, topic.LAUNCHED)
         if not self.commits:
@@ -103,7 +103,9 @@ class Ledger:
         """Ask for another argument; it takes effect when it is acknowledged."""
         call = self._named(call)
         if not argument or argument == self.current[call].argument:
-            raise IllegalCommandError("an update needs an argument that differs from the active one")
+            raise IllegalCommandError(
+                "an update needs an argument that differs from the active one"
+            )
         self._request(_Request(call, argument, False, reuse), topic.UPDATE_REQUESTED)
 
     def cancel(self, call: int | None = None) -> None:
@@ -124,7 +126,7 @@ class Ledger:
             if version is not chosen and version.outcome is None:
                 self.cancel(version.call)
         self.held = None if chosen is None else chosen.call
-        self.delivered_us = None if chosen is None else self._kernel._now
+        self.delivered_us = None if chosen is None else self._kernel.now
         if chosen is not None:
             self._tell(topic.SELECTED, chosen)
 
@@ -142,7 +144,7 @@ class Ledger:
         self._awaiting.add(request.call)
         if kind in self._topics:
             self._tell(kind, self.current[request.call])
-        arrives = self._kernel._now + self._acknowledgement_us
+        arrives = self._kernel.now + self._acknowledgement_us
         self.outstanding_us = max(self.outstanding_us, arrives)
         self._kernel.at(arrives, Priority.ACKNOWLEDGEMENT, self._acknowledged, request)
 
@@ -172,7 +174,7 @@ class Ledger:
             return
         self.updates += 1
         self._close(version, "updated", None)
-        now = self._kernel._now
+        now = self._kernel.now
         keeps = request.reuse and self._profile.keeps_progress(version.argument, request.argument)
         start = version.start_us if keeps else now
         self._open(call, version.version + 1, request.argument, start, now, topic.UPDATED)
@@ -189,7 +191,9 @@ class Ledger:
         profile = self._profile
         completion = profile.completion(committed, start)
         deadline = min(committed + profile.cancel_window_us, completion)
-        version = VersionRecord(call, number, argument, start, committed, deadline, completion, None)
+        version = VersionRecord(
+            call, number, argument, start, committed, deadline, completion, None
+        )
         self.current[call] = version
         kernel = self._kernel
         kernel.at(deadline, Priority.DEADLINE, self._passed, version)
@@ -221,5 +225,7 @@ class Ledger:
     def _tell(self, kind: str, version: VersionRecord, detail: int | None = None) -> None:
         self._kernel.publish(
             kind,
-            LogRecord(self._kernel._now, kind, version.call, version.version, version.argument, detail),
+            LogRecord(
+                self._kernel.now, kind, version.call, version.version, version.argument, detail
+            ),
         )

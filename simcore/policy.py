@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from simcore.recorder import TICK
+from simcore.streams import stream
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from simcore.clock import Microseconds
     from simcore.commands import Answer
     from simcore.ledger import Ledger
@@ -34,6 +37,7 @@ class View:
     __slots__ = (
         "_forecast",
         "_ledger",
+        "_stream_key",
         "arrivals",
         "candidate",
         "control",
@@ -46,12 +50,18 @@ class View:
     )
 
     def __init__(
-        self, profile: ToolProfile, control: Control, ledger: Ledger, forecast: Forecast | None
+        self,
+        profile: ToolProfile,
+        control: Control,
+        ledger: Ledger,
+        forecast: Forecast | None,
+        stream_key: tuple[int, str, str, int],
     ) -> None:
         self.profile = profile
         self.control = control
         self._ledger = ledger
         self._forecast = forecast
+        self._stream_key = stream_key
         self.tick_us: Microseconds = 0
         self.decision_us: Microseconds = 0
         self.next_decision_us: Microseconds = 0
@@ -89,6 +99,10 @@ class View:
             return None
         index = forecast.index(self.tick_us)
         return None if index < 0 else forecast.masses[index]
+
+    def stream(self, source: str) -> np.random.Generator:
+        """A fresh generator for one source of randomness; the same for every policy and worker."""
+        return stream(*self._stream_key, source)
 
 
 class Policy(Protocol):

@@ -42,7 +42,9 @@ def load(group: str, name: str) -> Any:
     try:
         return known[name].load()
     except ModuleNotFoundError as error:
-        raise MissingError(f"'{name}' needs the module '{error.name}', which is not installed") from error
+        raise MissingError(
+            f"'{name}' needs the module '{error.name}', which is not installed"
+        ) from error
 
 
 def first_line(thing: Any) -> str:
@@ -77,7 +79,9 @@ def policy_factory(
     except Exception as error:
         raise UsageError(f"policy '{name}' cannot be made: {error}") from error
     if not callable(getattr(sample, "on", None)):
-        raise UsageError(f"'{name}' is not a policy: it has no method 'on' (or, for a TickPolicy, 'decide')")
+        raise UsageError(
+            f"'{name}' is not a policy: it has no method 'on' (or, for a TickPolicy, 'decide')"
+        )
     return PolicyFactory(
         policy,
         checked,
@@ -112,7 +116,9 @@ def _module(file: Path) -> Any:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise UsageError(f"'{file.name}' cannot be imported: {type(error).__name__}: {error}") from error
+        raise UsageError(
+            f"'{file.name}' cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     return module
 
 
@@ -143,10 +149,14 @@ def _checked_options(policy: Any, name: str, options: Mapping[str, Any]) -> Mapp
     checked = {}
     for option, value in options.items():
         try:
-            adapter = TypeAdapter(hints[option], config=ConfigDict(strict=True, allow_inf_nan=False))
+            adapter = TypeAdapter(
+                hints[option], config=ConfigDict(strict=True, allow_inf_nan=False)
+            )
             checked[option] = adapter.validate_python(value)
         except ValidationError as error:
             message = error.errors()[0]["msg"]
             message = message[0].lower() + message[1:]
-            raise UsageError(f"policy '{name}', option '{option}': {message}, not {value!r}") from error
+            raise UsageError(
+                f"policy '{name}', option '{option}': {message}, not {value!r}"
+            ) from error
     return checked

@@ -1,4 +1,4 @@
-"""A frozen, picklable description of an experiment; `simcore.files.scenarios` reads it from YAML."""
+"""A frozen, picklable description of an experiment; read from YAML in `simcore.files`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
-    """A policy by its registered name (or `file.py:Class`), with the options that are not default."""
+    """A policy by its registered name (or `file.py:Class`), with its options."""
 
     name: str
     label: str

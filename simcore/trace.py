@@ -1,8 +1,8 @@
 """One recording as policies and scorers know it: immutable, times in microseconds.
 
-Files become these objects in `simcore.files.traces`. An *argument* here is the canonical JSON text of
-one call or of a plan (sorted keys, no spaces), or None where nothing was parsed; equal text means
-an equal argument.
+Files become these objects in `simcore.files.traces`. An *argument* here is the canonical JSON text
+of one call or of a plan (sorted keys, no spaces), or None where nothing was parsed; equal text
+means an equal argument.
 """
 
 from __future__ import annotations

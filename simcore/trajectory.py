@@ -67,13 +67,15 @@ def simulate(
     control: Control = DEFAULT_CONTROL,
     checkpoint: str | None = None,
     *,
+    seed: int = 0,
+    replication: int = 0,
     log: bool = False,
 ) -> Trajectory:
     """Run one trajectory and score it.
 
     `policy` is a class or another factory, or an object that has not been used yet. `checkpoint`
-    names the forecasts that it sees. Raises `UsageError` where the recording lacks them; what a
-    policy raises passes through.
+    names the forecasts that it sees; `seed` and `replication` choose its random numbers. Raises
+    `UsageError` where the recording lacks the forecasts; what a policy raises passes through.
     """
     forecast = None
     if checkpoint is not None:
@@ -87,7 +89,8 @@ def simulate(
     if log:
         for topic in LOGGED:
             kernel.subscribe(topic, records.append)
-    view = View(action, control, ledger, forecast)
+    stream_key = (seed, trace.recording_id, action.name, replication)
+    view = View(action, control, ledger, forecast, stream_key)
     rule.reset(view)
     if getattr(rule, "sees_future", False):
         rule.foresee(trace)  # type: ignore[attr-defined]  # the Foresight protocol

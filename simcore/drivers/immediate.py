@@ -43,14 +43,14 @@ class ImmediateDriver:
 
     def _ask(self, fact: Any) -> None:
         view = self._view
-        view.tick_us = view.decision_us = view.next_decision_us = self._kernel._now
+        view.tick_us = view.decision_us = view.next_decision_us = self._kernel.now
         for command in commands_of(self._policy.on(fact, view)):
             if isinstance(command, Wake):
                 if command.at < NEVER:
-                    at = max(command.at, self._kernel._now)
+                    at = max(command.at, self._kernel.now)
                     self._kernel.at(at, Priority.DECISION, self._timer)
             else:
                 apply(command, self._ledger, parallel=True)
 
     def _timer(self, _: Any) -> None:
-        self._ask(LogRecord(self._kernel._now, TIMER))
+        self._ask(LogRecord(self._kernel.now, TIMER))

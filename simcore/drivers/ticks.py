@@ -70,7 +70,7 @@ class TickDriver:
             kernel.at(0, Priority.TICK, self._tick)
 
     def _tick(self, event: Any) -> None:
-        now = self._kernel._now
+        now = self._kernel.now
         self._view.tick_us = now
         outstanding = self._ledger.outstanding_us
         if outstanding > now:
@@ -82,10 +82,10 @@ class TickDriver:
         kernel, view, control = self._kernel, self._view, self._control
         tick = view.tick_us
         self._observe(tick)
-        view.decision_us = decision = kernel._now + control.processing_us
+        view.decision_us = decision = kernel.now + control.processing_us
         view.next_decision_us = decision + control.period_us
         if TICK in kernel.topics:
-            kernel.publish(TICK, LogRecord(kernel._now, TICK, argument=view.candidate))
+            kernel.publish(TICK, LogRecord(kernel.now, TICK, argument=view.candidate))
         answer = self._policy.on(TICK, view)
         following = next_tick(tick, decision, control)
         skipped = (following - tick) // control.period_us - 1

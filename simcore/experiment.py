@@ -1,0 +1,184 @@
+"""Policies x recordings x actions x checkpoints x replications, in blocks, on an executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from simcore.drivers.ticks import UnsettledError
+from simcore.errors import UsageError
+from simcore.ledger import IllegalCommandError
+from simcore.registry import PolicyFactory, policy_factory
+from simcore.trajectory import Trajectory, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Executor
+
+    import polars as pl
+
+    from simcore.scenario import Control, PolicySpec, Scenario
+    from simcore.tool import ToolProfile
+    from simcore.trace import Recording
+
+BLOCK_SIZE: Final = 300
+"""Trajectories a block, about: large enough to hide the hand-over, small enough to share out."""
+
+SCORES: Final = tuple(
+    field.name for field in fields(Trajectory) if field.name not in ("versions", "log")
+)
+KEYS: Final = (
+    "recording_id",
+    "group_id",
+    "subset",
+    "variant",
+    "policy",
+    "action",
+    "checkpoint",
+    "replication",
+)
+COLUMNS: Final = (*KEYS, *SCORES, "failure", "error", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some recordings under one policy, with every action, checkpoint and replication."""
+
+    spec: PolicySpec
+    recordings: tuple[Recording, ...]
+    actions: tuple[ToolProfile, ...]
+    checkpoints: tuple[str | None, ...]
+    replications: int
+    control: Control
+    seed: int
+
+    @property
+    def size(self) -> int:
+        per_recording = len(self.actions) * len(self.checkpoints) * self.replications
+        return len(self.recordings) * per_recording
+
+
+def run(
+    scenario: Scenario,
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pl.DataFrame:
+    """All trajectories of a scenario, a row each, in the same order for any executor.
+
+    Rows are ordered by policy, recording, action, checkpoint and replication, with the columns of
+    `trajectories.parquet`. The caller owns the executor; without one everything runs here.
+    `progress(done, total)` counts trajectories. A trajectory that raises is a row with its
+    `failure` (illegal_command, unsettled or policy_error), the `error` and the seed that repeats
+    it. Raises `UsageError` for a policy or option that does not exist and for a checkpoint that a
+    recording lacks.
+    """
+    import polars as pl
+
+    work = list(blocks(scenario))
+    total, done, frames = sum(block.size for block in work), 0, []
+    results = map(run_block, work) if executor is None else executor.map(run_block, work)
+    for block, frame in zip(work, results, strict=True):
+        frames.append(frame)
+        done += block.size
+        if progress is not None:
+            progress(done, total)
+    return pl.concat(frames)
+
+
+def blocks(scenario: Scenario) -> Iterator[Block]:
+    """The scenario's work in order; fails before any of it runs."""
+    factories = [policy_factory(spec.name, spec.options) for spec in scenario.policies]
+    for spec, factory in zip(scenario.policies, factories, strict=True):
+        _require_forecasts(scenario, spec.label, factory)
+    for spec, factory in zip(scenario.policies, factories, strict=True):
+        # What no forecast can change runs once, not once a checkpoint.
+        used = scenario.checkpoints if factory.reads_forecast else ()
+        checkpoints = used or (None,)
+        each = len(scenario.actions) * len(checkpoints) * scenario.replications
+        step = max(1, BLOCK_SIZE // each)
+        for first in range(0, len(scenario.recordings), step):
+            yield Block(
+                spec,
+                scenario.recordings[first : first + step],
+                scenario.actions,
+                checkpoints,
+                scenario.replications,
+                scenario.control,
+                scenario.seed,
+            )
+
+
+def _require_forecasts(scenario: Scenario, label: str, factory: PolicyFactory) -> None:
+    if not factory.reads_forecast:
+        return
+    if factory.needs_masses and not scenario.checkpoints:
+        raise UsageError(f"policy '{label}' needs forecasts: name a checkpoint")
+    for checkpoint, recording in product(scenario.checkpoints, scenario.recordings):
+        forecast = recording.forecast(checkpoint)
+        if forecast is None:
+            raise UsageError(
+                f"'{recording.recording_id}' has no forecasts of checkpoint '{checkpoint}'"
+            )
+        if factory.needs_masses and forecast.masses is None:
+            raise UsageError(
+                f"policy '{label}' needs the 12 masses, but '{recording.recording_id}' has p_bad "
+                f"alone for checkpoint '{checkpoint}'"
+            )
+
+
+def run_block(block: Block) -> pl.DataFrame:
+    """The rows of one block."""
+    import polars as pl
+
+    factory = policy_factory(block.spec.name, block.spec.options)
+    return pl.DataFrame(list(_rows(block, factory)), schema=schema(), orient="row")
+
+
+def _rows(block: Block, factory: PolicyFactory) -> Iterator[tuple[Any, ...]]:
+    label, seed = block.spec.label, block.seed
+    for recording in block.recordings:
+        about = (recording.recording_id, recording.cluster, recording.subset, recording.variant)
+        for action, checkpoint, replication in product(
+            block.actions, block.checkpoints, range(block.replications)
+        ):
+            keys = (*about, label, action.name, checkpoint, replication)
+            try:
+                result = simulate(
+                    recording,
+                    action,
+                    factory,
+                    block.control,
+                    checkpoint,
+                    seed=seed,
+                    replication=replication,
+                )
+            except Exception as error:
+                kind = _failure(error)
+                message = f"{type(error).__name__}: {error}".splitlines()[0]
+                yield (*keys, *(None,) * len(SCORES), kind, message, seed)
+            else:
+                yield (*keys, *_scores(result), None, None, seed)
+
+
+def _scores(result: Trajectory) -> Iterable[Any]:
+    return [getattr(result, name) for name in SCORES]
+
+
+def _failure(error: Exception) -> str:
+    if isinstance(error, IllegalCommandError):
+        return "illegal_command"
+    return "unsettled" if isinstance(error, UnsettledError) else "policy_error"
+
+
+def schema() -> dict[str, Any]:
+    """The column types of `trajectories.parquet`."""
+    import polars as pl
+
+    types: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Int64)
+    types |= dict.fromkeys(KEYS[:-1], pl.String)
+    types |= dict.fromkeys(("final_argument", "result", "failure", "error"), pl.String)
+    types |= dict.fromkeys(("stale", "success"), pl.Boolean)
+    types |= dict.fromkeys(("delay_s", "cost"), pl.Float64)
+    return types
