@@ -1,0 +1,197 @@
+"""`simcore train`: a model from traces, its forecasts on them, its scores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from hashlib import sha256
+from math import log
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from predictors.commands import app
+from predictors.forecast import add_forecasts, load_predictor
+from predictors.hazard import fit
+from predictors.quality import base_rate, evaluate
+from simcore.errors import InputError, SimcoreError
+from simcore.files.traces import read_traces, write_traces
+from simcore.trace import Arrival, Forecast, Recording, Repair
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+THREE = '{"arguments":{"time":"15:00"},"tool":"book"}'
+FOUR = '{"arguments":{"time":"16:00"},"tool":"book"}'
+
+
+def recording(name: str, texts: list[str], *, corrected: bool) -> Recording:
+    """One arrival a text; a corrected one ends with the other argument."""
+    times = [n * 960_000 for n in range(1, len(texts) + 1)]
+    return Recording(
+        recording_id=name,
+        audio_end_us=times[-1],
+        arrivals=tuple(
+            Arrival(
+                time,
+                time + 100_000,
+                text,
+                0.9,
+                FOUR if corrected and time == times[-1] else THREE,
+                time == times[-1],
+            )
+            for time, text in zip(times, texts, strict=True)
+        ),
+        labelled=True,
+        target=FOUR if corrected else THREE,
+        repairs=(Repair(times[-1] - 1_500_000, times[-1], "prospective"),) if corrected else (),
+    )
+
+
+STABLE = ["at three", "at three please", "at three please thanks", "at three please thanks"]
+CORRECTED = ["at three", "at three no", "at three no wait", "at three no wait four"]
+PACK = (
+    recording("stable", STABLE, corrected=False),
+    recording("corrected", CORRECTED, corrected=True),
+)
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    path = tmp_path / "pack.jsonl"
+    write_traces(path, PACK, provenance={"recipe": "by hand", "seed": 3})
+    return path
+
+
+def simcore_train(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_fit_forecast_evaluate(traces: Path) -> None:
+    model = traces.with_name("hazard.json")
+    fitted = simcore_train("hazard", "--on", traces, "--out", model)
+    assert "2 recordings, 3 versions" in fitted
+    assert "base rate" in fitted
+    simcore_train("forecast", "--model", model, traces)
+    scored = simcore_train("evaluate", model, traces)
+    assert scored.splitlines()[1:] == fitted.splitlines()[2:]
+
+    after = read_traces(traces)
+    assert [replace(r, forecasts=()) for r in after] == list(PACK)
+    expected = [fit(PACK, str(traces)).forecast(r, 320_000) for r in PACK]
+    assert [r.forecast("hazard") for r in after] == expected
+    assert json.loads(traces.with_suffix(".provenance.json").read_text()) == {
+        "recipe": "by hand",
+        "seed": 3,
+        "forecasts": {
+            "hazard": {
+                "model": "hazard.json",
+                "sha256": sha256(model.read_bytes()).hexdigest(),
+                "period_us": 320_000,
+            }
+        },
+    }
+
+
+def test_forecasting_twice_and_fitting_again_change_nothing(traces: Path) -> None:
+    model = traces.with_name("hazard.json")
+    simcore_train("hazard", "--on", traces, "--out", model)
+    simcore_train("forecast", "--model", model, traces)
+    files = [traces, model, traces.with_suffix(".provenance.json")]
+    before = [file.read_bytes() for file in files]
+    simcore_train("hazard", "--on", traces, "--out", model)
+    simcore_train("forecast", "--model", model, traces)
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_another_checkpoints_forecast_stays(traces: Path) -> None:
+    other = Forecast("gru-0", (320_000,), (0.5,))
+    write_traces(traces, [replace(r, forecasts=(other,)) for r in PACK])
+    model = traces.with_name("hazard.json")
+    fit(PACK, "pack").save(model)
+    add_forecasts(traces, load_predictor(model), model, 640_000)
+    for row in read_traces(traces):
+        assert row.forecast("gru-0") == other
+        hazard = row.forecast("hazard")
+        assert hazard is not None
+        assert all(time % 640_000 == 0 for time in hazard.at_us)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '{"schema": "hazrd/v1"}',
+            "no predictor reads the schema 'hazrd/v1'; did you mean 'hazard'",
+        ),
+        ('{"name": "hazard"}', 'a model file needs a "schema"'),
+        ('{"schema": "hazard/v1"', "is no JSON, or is cut short"),
+    ],
+)
+def test_a_file_that_is_no_model_leaves_the_traces_alone(
+    traces: Path, text: str, message: str
+) -> None:
+    before = traces.read_bytes()
+    model = traces.with_name("hazard.json")
+    model.write_text(text)
+    with pytest.raises(InputError, match=message):
+        simcore_train("forecast", "--model", model, traces)
+    assert traces.read_bytes() == before
+
+
+@pytest.mark.parametrize("period", ["0 s", "-1", "320 mss"])
+def test_a_bad_period(traces: Path, period: str) -> None:
+    model = traces.with_name("hazard.json")
+    fit(PACK, "pack").save(model)
+    with pytest.raises(SimcoreError, match=r"^--period: "):
+        simcore_train("evaluate", model, traces, f"--period={period}")
+
+
+class Constant:
+    """The same masses at every tick from 0 on."""
+
+    checkpoint = "constant"
+    outcomes = (0,) * 12
+
+    def __init__(self, masses: tuple[float, ...]) -> None:
+        self.row = masses
+
+    def forecast(self, recording: Recording, period_us: int) -> Forecast:
+        return Forecast("constant", (0,), (1 - self.row[11],), (self.row,))
+
+
+def test_scores_by_hand() -> None:
+    # One arrival at 320 ms and the final flush at 640 ms: outcome 1 and wrong, then none and right.
+    arrivals = (
+        Arrival(320_000, 320_000, "three", None, THREE, False),
+        Arrival(640_000, 640_000, "four", None, FOUR, True),
+    )
+    labelled = Recording("r", 640_000, arrivals, labelled=True, target=FOUR)
+    masses = (0.0, 0.4, *(0.0,) * 8, 0.1, 0.5)
+    scores, base = evaluate([labelled], Constant(masses), 320_000, base_rate([0] * 12))
+    assert scores.n == 2
+    assert scores.nll == pytest.approx(-(log(0.4) + log(0.5)) / 2)
+    assert scores.brier_superseded == scores.brier_wrong == pytest.approx(0.25)
+    assert base.nll == pytest.approx(log(12))
+
+    # Unlabelled: the event is known, what became of the last version is T or none.
+    unlabelled = replace(labelled, labelled=False)
+    scores, _ = evaluate([unlabelled], Constant(masses), 320_000, masses)
+    assert scores.nll == pytest.approx(-(log(0.4) + log(0.6)) / 2)
+    assert scores.brier_superseded == pytest.approx(0.25)
+    assert scores.brier_wrong is None
+
+
+def test_a_flicker_is_superseded_but_not_wrong() -> None:
+    arrivals = tuple(
+        Arrival(n * 320_000, n * 320_000, "", None, argument, n == 3)
+        for n, argument in enumerate((FOUR, THREE, FOUR), start=1)
+    )
+    flicker = Recording("r", 960_000, arrivals, labelled=True, target=FOUR)
+    sure = (0.0, 1.0, *(0.0,) * 10)
+    scores, _ = evaluate([flicker], Constant(sure), 320_000, sure)
+    assert scores.brier_superseded == pytest.approx(1 / 3)
+    assert scores.brier_wrong == pytest.approx(2 / 3)
