@@ -83,6 +83,8 @@ def _message(details: ErrorDetails, model: type[BaseModel]) -> str:
     if kind == "literal_error":
         return f"unknown value {_shown(value)}{_nearest_literal(value, context['expected'])}"
     if kind in ("too_short", "too_long"):
+        if not context["actual_length"]:
+            return "is empty; at least one entry is needed"
         wanted = context.get("min_length", context.get("max_length"))
         return f"has {context['actual_length']} entries instead of {wanted}"
     if kind == "string_too_short":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,12 @@ from simcore.files.trace_rows import parse_row, recording_from_dict, recording_t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from simcore.files.faults import Location
     from simcore.trace import Recording
 
 __all__ = [
+    "BadRow",
+    "RowFault",
     "pack_names",
     "parse_recordings",
     "read_traces",
@@ -40,65 +44,87 @@ def read_traces(path: str | Path) -> tuple[Recording, ...]:
     if not path.is_file():
         raise InputErrors([InputError("there is no such trace file", file=file)])
     if path.suffix == ".jsonl":
-        return parse_recordings(_json_lines(path), file)
+        return _recordings(_json_lines(path), "line", file)
     if path.suffix == ".parquet":
         from simcore.files.parquet import table_rows
 
-        rows = enumerate(table_rows(path), start=1)
-        return parse_recordings(((f"row {number}", row) for number, row in rows), file)
+        return _recordings(enumerate(table_rows(path), start=1), "row", file)
     message = f"traces are {' or '.join(_SUFFIXES)}, not '{path.suffix}'"
     raise InputErrors([InputError(message, file=file)])
 
 
-def parse_recordings(
-    rows: Iterable[tuple[str, Any]], file: str | None = None
-) -> tuple[Recording, ...]:
-    """The recordings of (place, row) pairs; a row may be an ``InputError`` of its own.
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """What stands where a row should be, and why it is none."""
 
-    Raises ``InputErrors`` with every fault, each with its place.
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowFault:
+    """A fault of one row (counted by its place: a line, a row, an index), `where` within it."""
+
+    place: int
+    where: Location
+    message: str
+
+
+def parse_recordings(
+    rows: Iterable[tuple[int, Any]], kind: str
+) -> tuple[tuple[Recording, ...], list[RowFault]]:
+    """The faultless recordings of (place, row) pairs, and every fault of the others.
+
+    ``kind`` names a place: "line", "row" or "recording".
     """
     recordings: list[Recording] = []
-    faults: list[InputError] = []
-    places: dict[str, str] = {}
+    faults: list[RowFault] = []
+    places: dict[str, int] = {}
     for place, row in rows:
-        if isinstance(row, InputError):
-            faults.append(row)
-            places[place] = place
+        if isinstance(row, BadRow):
+            faults.append(RowFault(place, (), row.message))
             continue
         recording, found = parse_row(row)
-        for location, message in found:
-            inner = ", ".join(part for part in (place, path_text(location)) if part)
-            faults.append(InputError(message, file=file, place=inner))
+        faults.extend(RowFault(place, where, message) for where, message in found)
         if recording is not None:
             recordings.append(recording)
         name = row.get("recording_id") if isinstance(row, dict) else None
-        if isinstance(name, str):
-            first = places.setdefault(name, place)
-            if first is not place:
-                message = f"'{name}' is also at {first}; ids are unique"
-                faults.append(InputError(message, file=file, place=f"{place}, recording_id"))
-    if not recordings and not faults:
-        faults.append(InputError("is empty; it holds no recordings", file=file))
+        if isinstance(name, str) and (first := places.setdefault(name, place)) != place:
+            message = f"'{name}' is the id of {kind} {first} too; ids are unique"
+            faults.append(RowFault(place, ("recording_id",), message))
+    return tuple(recordings), faults
+
+
+def _recordings(rows: Iterable[tuple[int, Any]], kind: str, file: str) -> tuple[Recording, ...]:
+    recordings, faults = parse_recordings(rows, kind)
     if faults:
-        raise InputErrors(faults)
-    return tuple(recordings)
+        raise InputErrors(
+            InputError(
+                fault.message,
+                file=file,
+                place=", ".join(filter(None, (f"{kind} {fault.place}", path_text(fault.where)))),
+            )
+            for fault in faults
+        )
+    if not recordings:
+        raise InputErrors([InputError("is empty: it holds no recordings", file=file)])
+    return recordings
 
 
-def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    data = path.read_bytes()
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        place = f"line {number}"
-        try:
-            yield place, json.loads(line.decode("utf-8-sig"))
-        except UnicodeDecodeError:
-            yield place, InputError("is not UTF-8 text", file=str(path), place=place)
-        except json.JSONDecodeError as error:
-            message = f"is no JSON, or is cut short, at column {error.colno} ({error.msg})"
-            yield place, InputError(message, file=str(path), place=place)
-        except (ValueError, RecursionError) as error:
-            yield place, InputError(f"is no usable JSON ({error})", file=str(path), place=place)
+def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if line.strip():
+            yield number, _json(line)
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return BadRow("is not UTF-8 text")
+    except json.JSONDecodeError as error:
+        return BadRow(f"is no JSON, or is cut short: {error.msg} at column {error.colno}")
+    except (ValueError, RecursionError) as error:
+        return BadRow(f"is no usable JSON: {error}")
 
 
 def write_traces(
@@ -114,7 +140,7 @@ def write_traces(
     """
     path = Path(path)
     rows = [recording_to_dict(recording) for recording in recordings]
-    parse_recordings(((f"recording {i}", row) for i, row in enumerate(rows)), str(path))
+    _recordings(enumerate(rows, start=1), "recording", str(path))
     if path.suffix == ".jsonl":
         lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
         data = "".join(f"{line}\n" for line in lines).encode()
@@ -151,5 +177,5 @@ def resolve_traces(name_or_path: str, base_dir: str | Path) -> Path:
     if path.is_file():
         return path
     if path.suffix in _SUFFIXES:
-        raise InputError(f"there is no trace file '{name_or_path}'", file=None)
+        raise InputError(f"there is no trace file '{name_or_path}'")
     raise InputError(f"unknown trace pack '{name_or_path}'{nearest(name_or_path, names)}")
