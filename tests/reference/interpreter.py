@@ -184,13 +184,13 @@ class Interpreter:
         elif candidate is not None and self.policy == "rassg" and self.veto(self.active, d):
             self.cancel(d)
             return False
-        return self.nothing_can_change(now)  # the policy waits
+        return self.nothing_can_change(d)  # the policy waits
 
-    def nothing_can_change(self, now: int) -> bool:
+    def nothing_can_change(self, d: int) -> bool:
         """Rule: "Decisions end when the final flush has been observed and none can change" it.
 
         Called where the policy waits: an idle controller has an empty candidate then. Only
-        `veto_after_final` leaves something to wait for, until the deadline has passed.
+        `veto_after_final` leaves something to wait for, while a cancel can still be in time.
         """
         if not self.final_seen():
             return False
@@ -199,7 +199,7 @@ class Interpreter:
             and self.policy == "rassg"
             and self.options["active_cancellation"]
             and self.options["veto_after_final"]
-            and now <= self.active.deadline
+            and d + self.kappa <= self.active.deadline
         )
         return not veto_may_come
 

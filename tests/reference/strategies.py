@@ -121,13 +121,14 @@ class _Clock:
         self.pick = pick
         period, processing, kappa = control.values()
         # Some 320 ms even for short periods, so that recordings take about the same time.
-        self.step = max(1, 320 * MS // period) * period
+        self.step: int = max(1, 320 * MS // period) * period
         self.offsets = (0, 0, 0, processing, kappa, processing + kappa, period, 10 * MS)
         self.span_offsets = (kappa, kappa, kappa, kappa, 0, 0, processing + kappa, 10 * MS)
 
     def gap(self) -> int:
         """Between arrivals: whole ticks, mostly, else just before, just after or at a decision."""
-        return max(0, self.pick(_GAPS) * self.step + self.offset())
+        steps: int = self.pick(_GAPS)
+        return max(0, steps * self.step + self.offset())
 
     def span(self) -> int:
         """A runtime or a window.
@@ -135,8 +136,9 @@ class _Clock:
         n ticks + kappa after a launch at d = t + P is where later acknowledgements come; n ticks
         after one that started at an acknowledgement.
         """
+        steps: int = self.pick(_SPANS)
         offset: int = self.pick(self.span_offsets)
-        return max(0, self.pick(_SPANS) * self.step + offset + self.jitter())
+        return max(0, steps * self.step + offset + self.jitter())
 
     def offset(self) -> int:
         """What moves an instant off a tick."""
