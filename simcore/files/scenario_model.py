@@ -66,17 +66,17 @@ class _OneOrMore:
         return {"anyOf": [many["items"], many]}
 
 
-_DURATION_SCHEMA = WithJsonSchema(
-    {
-        "description": "a number of seconds, or text such as '320 ms' or '1.6 s'",
-        "anyOf": [
-            {"type": "number", "minimum": 0},
-            {"type": "string", "pattern": r"^\s*(\d+(\.\d+)?|\.\d+)\s*(us|µs|ms|s|min)?\s*$"},
-        ],
-    }
-)
-Duration = Annotated[int, BeforeValidator(_duration), _DURATION_SCHEMA]
-PositiveDuration = Annotated[int, BeforeValidator(_positive_duration), _DURATION_SCHEMA]
+def _duration_schema(bound: str) -> WithJsonSchema:
+    text = r"^\s*(\d+(\.\d+)?|\.\d+)\s*(us|µs|ms|s|min)?\s*$"
+    return WithJsonSchema(
+        {"anyOf": [{"type": "number", bound: 0}, {"type": "string", "pattern": text}]}
+    )
+
+
+Duration = Annotated[int, BeforeValidator(_duration), _duration_schema("minimum")]
+PositiveDuration = Annotated[
+    int, BeforeValidator(_positive_duration), _duration_schema("exclusiveMinimum")
+]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _CONTROL = Control()
 
