@@ -1,0 +1,122 @@
+"""`report.html`: one file that needs nothing else, for readers who were not there."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib import resources
+from itertools import count
+from typing import TYPE_CHECKING
+
+from simcore.report.charts import bars, risk_delay_plane
+from simcore.report.numbers import NONE, fraction, number
+from simcore.report.tables import event_table, messages, paired_table, policy_table
+from simcore.report.words import DIMENSIONS, QUESTION, TERMS, findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simcore.report.grid import Grid
+    from simcore.report.summary import Summary
+
+
+def html(summary: Summary) -> str:
+    """The whole report, with its style and pictures inside."""
+    style = resources.files("simcore.report").joinpath("style.css").read_text("utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(summary.scenario)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(_body(summary))
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _body(summary: Summary) -> Iterator[str]:
+    yield f"<h1>{escape(summary.scenario)}</h1>"
+    yield f"<p>{QUESTION}</p>"
+    yield _bullets(("", text) for text in findings(summary))
+    yield "<h2>Risk and delay</h2>"
+    yield risk_delay_plane(summary.policies)
+    scores = [(policy.policy, policy.scores) for policy in summary.policies]
+    yield '<div class="multiples">'
+    yield bars("Stale executions", [(name, s.stale_rate) for name, s in scores], " %", scale=100)
+    yield bars("Delay of the successes", [(name, s.delay_s) for name, s in scores], " s")
+    yield bars("Cost", [(name, s.cost) for name, s in scores], "")
+    yield "</div>"
+    yield "<h2>Figures</h2>"
+    yield _table(policy_table(summary.policies))
+    if notes := list(messages(summary)):
+        yield "<h2>Gates, failures, unlabelled</h2>"
+        yield _bullets((' class="bad"' if bad else "", text) for bad, text in notes)
+    if summary.differences:
+        grid = paired_table(summary.differences)
+        yield "<h2>Paired differences</h2>"
+        yield f'<p class="faint">{escape(grid.title)}. Negative is less than the baseline.</p>'
+        yield _table(grid)
+    for dimension, heading in DIMENSIONS.items():
+        yield from _breakdown(summary, dimension, heading)
+    yield "<h2>Events</h2>"
+    yield _table(event_table(summary.policies))
+    yield "<h2>What is measured</h2>"
+    terms = (f"<dt>{term}</dt><dd>{text}</dd>" for term, text in TERMS.items())
+    yield f"<dl>{''.join(terms)}</dl>"
+    yield from _origin(summary)
+
+
+def _breakdown(summary: Summary, dimension: str, heading: str) -> Iterator[str]:
+    """Policies down, values across; each cell has the stale rate, its count and the delay."""
+    rows = {p.policy: p.by[dimension] for p in summary.policies if dimension in p.by}
+    values = list(dict.fromkeys(part.value for parts in rows.values() for part in parts))
+    if not values:
+        return
+    yield f"<h2>{heading}</h2>"
+    yield '<p class="faint">Stale executions in % (darker is more), their count; delay in s.</p>'
+    head = "".join(f"<th>{escape(value or NONE)}</th>" for value in values)
+    lines = [f'<tr><th class="word">policy</th>{head}</tr>']
+    for policy, parts in rows.items():
+        cells = {part.value: part.scores for part in parts}
+        line = f'<td class="word">{escape(policy)}</td>'
+        for value in values:
+            if (scores := cells.get(value)) is None:
+                line += "<td></td>"
+                continue
+            shade = 60 * (scores.stale_rate.value or 0)
+            line += (
+                f'<td class="cell c1" style="background: '
+                f'color-mix(in srgb, var(--c) {shade:.0f}%, transparent)">'
+                f"{number(scores.stale_rate.value, 2, 100)}"
+                f"<small>{fraction(scores.stale_rate)}</small>"
+                f"<small>{number(scores.delay_s.value)} s</small></td>"
+            )
+        lines.append(f"<tr>{line}</tr>")
+    yield f'<div class="scroll"><table>{"".join(lines)}</table></div>'
+
+
+def _origin(summary: Summary) -> Iterator[str]:
+    yield "<h2>To repeat</h2>"
+    packages = ", ".join(f"{name} {version}" for name, version in summary.packages.items())
+    yield (
+        f"<p>Seed {summary.seed}, scenario <code>{summary.scenario_hash}</code>, git revision "
+        f"<code>{escape(summary.git_revision or 'unknown')}</code>; {escape(packages)}.</p>"
+    )
+    resolved = json.dumps(summary.resolved, indent=1, ensure_ascii=False)
+    for heading, text in (("As given", summary.as_given), ("As run", resolved)):
+        if text:
+            yield f"<details><summary>{heading}</summary><pre>{escape(text)}</pre></details>"
+
+
+def _table(grid: Grid) -> str:
+    def line(tag: str, cells: Iterable[str]) -> str:
+        kinds = (' class="word"' if position < grid.left else "" for position in count())
+        return "".join(
+            f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=False)
+        )
+
+    rows = [line("th", grid.headers), *(line("td", row) for row in grid.rows)]
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def _bullets(lines: Iterable[tuple[str, str]]) -> str:
+    return f"<ul>{''.join(f'<li{kind}>{escape(text)}</li>' for kind, text in lines)}</ul>"

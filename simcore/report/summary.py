@@ -1,0 +1,180 @@
+"""Everything that a finished run is reported from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final
+
+from simcore.bootstrap import RESAMPLES
+from simcore.metrics import paired_differences, summarize
+from simcore.report.gates import check_gates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from simcore.metrics import PairedDifference, PolicySummary
+    from simcore.report.gates import GateResult
+    from simcore.scenario import Scenario
+
+SCHEMA: Final = "summary/v1"
+TOOL: Final = "rassg-sim"
+_PACKAGES: Final = ("simpy", "numpy", "polars", "pydantic")
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Trajectories of one policy that failed alike, and the first of them, to be repeated."""
+
+    policy: str
+    kind: str
+    count: int
+    recording_id: str
+    action: str
+    checkpoint: str | None
+    replication: int
+
+    @property
+    def example(self) -> str:
+        """Which trajectory fails, in words."""
+        checkpoint = f", checkpoint {self.checkpoint}" if self.checkpoint else ""
+        return (
+            f"recording {self.recording_id}, action {self.action}{checkpoint}, "
+            f"replication {self.replication}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run in figures; `resolved` and `as_given` are the scenario as run and as written."""
+
+    scenario: str
+    seed: int
+    recordings: int
+    actions: int
+    policies: tuple[PolicySummary, ...]
+    differences: tuple[PairedDifference, ...]
+    gates: tuple[GateResult, ...]
+    failures: tuple[FailureGroup, ...]
+    resolved: Mapping[str, Any]
+    as_given: str | None
+    git_revision: str | None
+    packages: Mapping[str, str]
+
+    @property
+    def scenario_hash(self) -> str:
+        """SHA-256 of the resolved scenario in canonical JSON."""
+        text = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates pass and no trajectory failed."""
+        return not self.failures and all(gate.passed for gate in self.gates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `summary.json`."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": TOOL, "version": self.packages[TOOL]},
+            "scenario": {
+                "name": self.scenario,
+                "hash": self.scenario_hash,
+                "as_given": self.as_given,
+                "resolved": self.resolved,
+            },
+            "seed": self.seed,
+            "git_revision": self.git_revision,
+            "packages": dict(self.packages),
+            "recordings": self.recordings,
+            "actions": self.actions,
+            "policies": [policy.to_dict() for policy in self.policies],
+            "differences": [difference.to_dict() for difference in self.differences],
+            "gates": [asdict(gate) | {"passed": gate.passed} for gate in self.gates],
+            "failures": [asdict(failure) for failure in self.failures],
+            "passed": self.passed,
+        }
+
+
+def build_summary(
+    frame: pl.DataFrame,
+    scenario: Scenario,
+    *,
+    as_given: str | None = None,
+    baseline: str | None = None,
+    resamples: int = RESAMPLES,
+) -> Summary:
+    """Everything there is to say about the trajectories of a scenario.
+
+    `as_given` is the scenario file's text; `baseline` the label that the others are compared with,
+    the first by default.
+    """
+    policies = summarize(frame, seed=scenario.seed, resamples=resamples)
+    return Summary(
+        scenario=scenario.name,
+        seed=scenario.seed,
+        recordings=frame["recording_id"].n_unique(),
+        actions=frame["action"].n_unique(),
+        policies=policies,
+        differences=paired_differences(
+            frame, baseline=baseline, seed=scenario.seed, resamples=resamples
+        ),
+        gates=tuple(check_gates(policies, scenario.gates)),
+        failures=_failures(frame),
+        resolved=scenario.resolved,
+        as_given=as_given,
+        git_revision=_git_revision(),
+        packages=_packages(),
+    )
+
+
+def printable(text: str) -> str:
+    """One line that a terminal and XML can hold.
+
+    >>> printable("two\\nlines")
+    'two?lines'
+    """
+    return "".join(mark if mark.isprintable() else "?" for mark in text)
+
+
+def _failures(frame: pl.DataFrame) -> tuple[FailureGroup, ...]:
+    failed = frame.filter(frame["failure"].is_not_null())
+    return tuple(
+        FailureGroup(
+            policy,
+            printable(kind),
+            len(group),
+            *group.select("recording_id", "action", "checkpoint", "replication").row(0),
+        )
+        for (policy, kind), group in failed.group_by("policy", "failure", maintain_order=True)
+    )
+
+
+def _git_revision() -> str | None:
+    """The revision of the working directory, with "+" where files differ from it."""
+    try:
+        revision, status = (
+            subprocess.run(
+                ["git", *command], capture_output=True, text=True, check=True, timeout=10
+            ).stdout.strip()
+            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{revision}+" if status else revision
+
+
+def _packages() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in (TOOL, *_PACKAGES):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found

@@ -1,0 +1,151 @@
+"""The tables of a run, for a terminal, a pipe and Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simcore.metrics import DIMENSIONS, EVENTS
+from simcore.report.grid import Grid
+from simcore.report.numbers import NONE, difference, fraction, number, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import Console
+
+    from simcore.metrics import PairedDifference, PolicySummary, Scores
+    from simcore.report.summary import Summary
+
+
+def policy_table(summaries: Sequence[PolicySummary]) -> Grid:
+    """Risk, delay and cost of each policy, with 95 % intervals and counts."""
+    columns = {
+        "policy": [summary.policy for summary in summaries],
+        **_figures([summary.scores for summary in summaries]),
+    }
+    return _grid("Stale executions, delay of the successes, realized cost", columns)
+
+
+def event_table(summaries: Sequence[PolicySummary]) -> Grid:
+    """How often each policy did what, over all its trajectories."""
+    did = ("commits", "updates", "(late)", "cancels", "(late)", "duplicates", "skipped ticks")
+    rows = [
+        (
+            summary.policy,
+            str(summary.scores.n),
+            str(summary.scores.success_rate.count),
+            *(str(summary.scores.events[name]) for name in EVENTS),
+        )
+        for summary in summaries
+    ]
+    return Grid("Events", ("policy", "n", "successes", *did), rows)
+
+
+def paired_table(differences: Sequence[PairedDifference]) -> Grid:
+    """Each policy minus the baseline on the same trajectories."""
+    columns = {
+        "policy": [found.policy for found in differences],
+        "stale, points": _joined([difference(found.stale_rate, 2, 100) for found in differences]),
+        "delay s": _joined([difference(found.delay_s, 3) for found in differences]),
+        "cost": _joined([difference(found.cost, 3) for found in differences]),
+        "pairs": [str(found.pairs) for found in differences],
+    }
+    baselines = " and ".join(sorted({found.baseline for found in differences}))
+    return _grid(f"Paired differences from {baselines} (* order, = tie, ? not resolved)", columns)
+
+
+def breakdowns(summaries: Sequence[PolicySummary]) -> dict[str, Grid]:
+    """Per dimension in which trajectories differ, each policy's figures at each of its values."""
+    grids = {}
+    for dimension in DIMENSIONS:
+        parts = [(s.policy, part) for s in summaries for part in s.by.get(dimension, ())]
+        if not parts:
+            continue
+        values = list(dict.fromkeys(part.value for _, part in parts))
+        parts.sort(key=lambda labelled: values.index(labelled[1].value))
+        columns = {
+            dimension: [part.value or NONE for _, part in parts],
+            "policy": [policy for policy, _ in parts],
+            **_figures([part.scores for _, part in parts]),
+        }
+        grids[dimension] = _grid("", columns, left=2)
+    return grids
+
+
+def messages(summary: Summary) -> Iterator[tuple[bool, str]]:
+    """What a reader must not miss, a line each, and whether it is bad news."""
+    for failure in summary.failures:
+        yield (
+            True,
+            f"{failure.count} of {failure.policy}'s trajectories failed with {failure.kind}; "
+            f"first: {failure.example}, seed {summary.seed}",
+        )
+    for policy in summary.policies:
+        if policy.scores.unlabelled:
+            yield (
+                False,
+                f"{policy.policy}: {policy.scores.unlabelled} of {policy.scores.n} trajectories "
+                "are unlabelled and left out of every rate",
+            )
+    for gate in summary.gates:
+        yield not gate.passed, str(gate)
+
+
+def headline(summary: Summary) -> str:
+    """What was run, in one line."""
+    trajectories = sum(policy.scores.n for policy in summary.policies)
+    return (
+        f"{summary.scenario}: {_count(trajectories, 'trajectory', 'trajectories')}, "
+        f"{_count(len(summary.policies), 'policy', 'policies')}, "
+        f"{_count(summary.recordings, 'recording')}, {_count(summary.actions, 'action')}, "
+        f"seed {summary.seed}"
+    )
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    """Tables for a terminal; the same as plain aligned text where the output is piped."""
+    grids = [policy_table(summary.policies), event_table(summary.policies)]
+    if summary.differences:
+        grids.append(paired_table(summary.differences))
+    notes = list(messages(summary))
+    if not console.is_terminal:
+        parts = [headline(summary), *grids, "\n".join(text for _, text in notes)]
+        console.file.write("\n\n".join(filter(None, map(str, parts))) + "\n")
+        return
+    console.print(headline(summary), markup=False, highlight=False)
+    for grid in grids:
+        console.print()
+        console.print(grid)
+    if notes:
+        console.print()
+    for bad, text in notes:
+        console.print(text, style="red" if bad else None, markup=False, highlight=False)
+
+
+def _figures(scores: Sequence[Scores]) -> dict[str, list[str]]:
+    stale = [s.stale_rate for s in scores]
+    delay = [s.delay_s for s in scores]
+    success = [number(s.success_rate.value, 1, 100) for s in scores]
+    return {
+        "stale % [95 %]": _joined(
+            [(number(e.value, 2, 100), span(e.interval, 2, 100)) for e in stale]
+        ),
+        "count": [fraction(e) for e in stale],
+        "delay s [95 %]": _joined([(number(e.value), span(e.interval)) for e in delay]),
+        "success": [text if text == NONE else f"{text} %" for text in success],
+        "cost [95 %]": _joined([(number(s.cost.value), span(s.cost.interval)) for s in scores]),
+    }
+
+
+def _grid(title: str, columns: Mapping[str, Sequence[str]], left: int = 1) -> Grid:
+    return Grid(title, tuple(columns), list(zip(*columns.values(), strict=True)), left)
+
+
+def _joined(cells: Sequence[tuple[str, str]]) -> list[str]:
+    """Figures and intervals in one column, each aligned."""
+    widths = [max((len(part) for part in parts), default=0) for parts in zip(*cells, strict=True)]
+    return [" ".join(map(str.rjust, cell, widths)) for cell in cells]
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
