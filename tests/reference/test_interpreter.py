@@ -450,6 +450,25 @@ def test_lookahead_launches_where_waiting_does_not_pay(p: list[float], launches:
     assert row["first_commit_us"] == (330_000 if launches else 650_000)
 
 
+@pytest.mark.parametrize(
+    ("window", "at", "p", "launches"),
+    [
+        # Interval 3 of a forecast at 10 ends at 970 = b - kappa: not after it. At 20: 980 is.
+        (660, 10, masses(k3=0.5, none=0.5), True),
+        (660, 20, masses(k3=0.5, none=0.5), False),
+        # w = 0: b(330) - kappa = 310, b(650) - kappa = 630. Interval 1 of a forecast at 320 ends at
+        # 640, late for both, but R_wait leaves it out: 5 * (0.5 - 0) > 0.048.
+        (0, 320, masses(k1=0.5, none=0.5), False),
+    ],
+)
+def test_lookahead_counts_intervals_from_the_forecasts_own_time(
+    window: float, at: float, p: list[float], launches: bool
+) -> None:
+    trace = recording((300, A), (600, A), bad=[(at, p)])
+    row = play(trace, "rassg", profile(window=window), launch="lookahead")
+    assert row["first_commit_us"] == (330_000 if launches else 650_000)
+
+
 def test_lookahead_needs_a_forecast_before_the_final_flush() -> None:
     trace = recording((300, A), (600, A), bad=[(321, masses(none=1))])
     assert play(trace, "rassg", launch="lookahead")["first_commit_us"] == 650_000
