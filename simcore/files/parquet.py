@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import json
-from functools import cache
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from simcore.errors import InputError, InputErrors, nearest
@@ -114,14 +115,33 @@ def _nested(flat: dict[str, Any]) -> dict[str, Any]:
     row = {name: value for name, value in flat.items() if value is not None}
     for name in _JSON_COLUMNS:
         if name in row:
-            row[name] = _loads(row[name])
+            row[name] = _value(row[name])
     for name, key in _JSON_FIELDS.items():
         for item in row.get(name, []):
-            if item[key] is not None:
-                item[key] = _loads(item[key])
+            if isinstance(item, dict) and key in item:
+                item[key] = _value(item[key])
     return row
 
 
-@cache
+@dataclass(frozen=True, slots=True)
+class _NoJson:
+    """Stands for a text that is no JSON; no model accepts it."""
+
+    text: Any
+
+    def __repr__(self) -> str:
+        return f"text that is no JSON: {self.text!r}"
+
+
+def _value(text: Any) -> Any:
+    if text is None:
+        return None
+    return _loads(text) if isinstance(text, str) else _NoJson(text)
+
+
+@lru_cache(maxsize=1 << 16)
 def _loads(text: str) -> Any:
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NoJson(text)
