@@ -22,7 +22,7 @@ INTERVAL_ENDS_US: Final[tuple[Microseconds, ...]] = (
     3_200_000,
     4_800_000,
 )
-"""tau_1..tau_8 after the tick: where the forecast's future intervals end."""
+"""tau_1..tau_8 after a forecast was made: where its future intervals end."""
 
 
 def worth_launching(view: View) -> bool:
@@ -33,28 +33,29 @@ def worth_launching(view: View) -> bool:
     b(c) - kappa. R_wait is R one period later, given that the first interval brings no event,
     times the mass of that. Without a forecast there is no launch.
     """
-    masses = view.masses
-    if masses is None or view.candidate is None:
+    if view.masses is None:
         return False
+    made_us, masses = view.masses
     profile, period = view.profile, view.control.period_us
-    risk = _risk(view, masses, view.decision_us, 1)
+    ends = [made_us + after for after in INTERVAL_ENDS_US]
+    risk = _risk(view, masses, view.decision_us, ends, 1)
     # Renormalizing by the surviving mass and multiplying by it again cancel out.
-    risk_of_waiting = _risk(view, masses, view.decision_us + period, 2)
+    risk_of_waiting = _risk(view, masses, view.decision_us + period, ends, 2)
     price = profile.delay_price * seconds(period) * masses[11]
     return profile.stale_cost * (risk - risk_of_waiting) < price
 
 
 def _risk(
-    view: View, masses: tuple[float, ...], launch: Microseconds, first_interval: int
+    view: View,
+    masses: tuple[float, ...],
+    launch: Microseconds,
+    ends: list[Microseconds],
+    first_interval: int,
 ) -> float:
     too_late = view.profile.deadline(launch, launch) - view.acknowledgement_us
     return (
         masses[0]
         + masses[10]
         + masses[9]
-        + sum(
-            masses[k]
-            for k in range(first_interval, 9)
-            if view.tick_us + INTERVAL_ENDS_US[k - 1] > too_late
-        )
+        + sum(masses[k] for k in range(first_interval, 9) if ends[k - 1] > too_late)
     )

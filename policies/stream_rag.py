@@ -29,4 +29,4 @@ class StreamRag(TickPolicy):
         ]
         if view.fresh and view.final:
             commands.append(Select(view.candidate))
-        return tuple(commands) or UNTIL_NEWS
+        return (*commands, UNTIL_NEWS)

@@ -51,8 +51,8 @@ class Select(NamedTuple):
 class Wake(NamedTuple):
     """Wait, and do not ask before news arrives or a decision could take effect at `at`.
 
-    News is an arrival, for tick policies. Without this hint a waiting policy is asked at every
-    tick; the hint says that asking earlier could not change its answer.
+    News is an arrival, for tick policies. Without this hint, alone or last among the commands, a
+    policy is asked at every tick; the hint says that asking earlier could not change its answer.
     """
 
     at: Microseconds

@@ -87,18 +87,22 @@ class View:
     @property
     def p_bad(self) -> float | None:
         """The latest forecast of invalidity at or before the tick; None if there is none yet."""
-        forecast = self._forecast
-        index = -1 if forecast is None else forecast.index(self.tick_us)
-        return None if forecast is None or index < 0 else forecast.p_bad[index]
+        index = self._latest_forecast()
+        return None if index < 0 else self._forecast.p_bad[index]  # type: ignore[union-attr]
 
     @property
-    def masses(self) -> tuple[float, ...] | None:
-        """The latest forecast's 12 masses (p_0, p_1..p_8, p_>, p_T, p_none), where it has them."""
-        forecast = self._forecast
-        if forecast is None or forecast.masses is None:
+    def masses(self) -> tuple[Microseconds, tuple[float, ...]] | None:
+        """When the latest forecast was made, and its 12 masses (p_0, p_1..p_8, p_>, p_T, p_none).
+
+        None if there is no forecast yet, or if it has p_bad alone.
+        """
+        forecast, index = self._forecast, self._latest_forecast()
+        if forecast is None or forecast.masses is None or index < 0:
             return None
-        index = forecast.index(self.tick_us)
-        return None if index < 0 else forecast.masses[index]
+        return forecast.at_us[index], forecast.masses[index]
+
+    def _latest_forecast(self) -> int:
+        return -1 if self._forecast is None else self._forecast.index(self.tick_us)
 
     def stream(self, source: str) -> np.random.Generator:
         """A fresh generator for one source of randomness; the same for every policy and worker."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
@@ -64,8 +64,10 @@ def _reusable(fields: frozenset[str] | None, old: str, new: str) -> bool:
         name in fields
         for a, b in zip(before, after, strict=True)
         for name in a["arguments"].keys() | b["arguments"].keys()
-        if a["arguments"].get(name, _ABSENT) != b["arguments"].get(name, _ABSENT)
+        if _text(a["arguments"], name) != _text(b["arguments"], name)
     )
 
 
-_ABSENT = object()
+def _text(arguments: dict[str, Any], name: str) -> str | None:
+    # As text, since Python holds 1, 1.0 and true equal.
+    return json.dumps(arguments[name], sort_keys=True) if name in arguments else None

@@ -15,6 +15,7 @@ from simcore.recorder import TICK, LogRecord
 
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
+    from simcore.commands import Answer, Command
     from simcore.kernel import Kernel
     from simcore.ledger import Ledger
     from simcore.policy import TickPolicy, View
@@ -81,30 +82,30 @@ class TickDriver:
     def _ask(self, _: Any) -> None:
         kernel, view, control = self._kernel, self._view, self._control
         tick = view.tick_us
+        if kernel.now > self._end_us:
+            raise UnsettledError(
+                f"still deciding {control.horizon_us // 1_000_000} s after the final recognition"
+            )
         self._observe(tick)
         view.decision_us = decision = kernel.now + control.processing_us
         view.next_decision_us = decision + control.period_us
         if TICK in kernel.topics:
             kernel.publish(TICK, LogRecord(kernel.now, TICK, argument=view.candidate))
-        answer = self._policy.on(TICK, view)
+        commands, wake = self._split(self._policy.on(TICK, view))
         following = next_tick(tick, decision, control)
         skipped = (following - tick) // control.period_us - 1
-        if answer is None or type(answer) is Wake:
-            until = following if answer is None else self._due(answer.at)
-            if view.final and (until == NEVER or (answer is None and not self._ledger.undecided)):
-                return
+        if commands:
+            kernel.at(decision, Priority.DECISION, self._effect, commands)
+        elif wake is None and view.final and not self._ledger.undecided:
+            return
+        if wake is not None:
+            until = self._due(wake.at)
             if until == NEVER:
                 return
             if until > following:
                 hops = -(-(until - following) // self._stride)
                 following += hops * self._stride
                 skipped += hops * (self._stride // control.period_us - 1)
-        else:
-            kernel.at(decision, Priority.DECISION, self._effect, answer)
-        if tick > self._end_us:
-            raise UnsettledError(
-                f"still deciding {control.horizon_us // 1_000_000} s after the final recognition"
-            )
         self.skipped_ticks += skipped
         kernel.at(following, Priority.TICK, self._tick)
 
@@ -120,6 +121,16 @@ class TickDriver:
             view.candidate = latest.argument
             view.final = latest.is_final
 
+    @staticmethod
+    def _split(answer: Answer) -> tuple[tuple[Command, ...], Wake | None]:
+        """What to carry out, and the hint that stands alone or last."""
+        if type(answer) is Wake:
+            return (), answer
+        commands = commands_of(answer)
+        if commands and type(commands[-1]) is Wake:
+            return commands[:-1], commands[-1]
+        return commands, None
+
     def _due(self, at: Microseconds) -> Microseconds:
         """The earliest tick at which a policy that waits until `at` has something to decide."""
         seen = len(self._view.arrivals)
@@ -127,5 +138,5 @@ class TickDriver:
         return min(news, NEVER if at >= NEVER else at - self._control.processing_us)
 
     def _effect(self, event: Any) -> None:
-        for command in commands_of(event._value):
+        for command in event._value:
             apply(command, self._ledger, parallel=self._policy.parallel_calls)

@@ -196,6 +196,7 @@ class Interpreter:
             return False
         veto_may_come = (
             self.active is not None
+            and self.active.argument == self.candidate()
             and self.policy == "rassg"
             and self.options["active_cancellation"]
             and self.options["veto_after_final"]
