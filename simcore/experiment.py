@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simcore.drivers.ticks import UnsettledError
 from simcore.errors import UsageError
 from simcore.ledger import IllegalCommandError
+from simcore.recorder import LogRecord
 from simcore.registry import PolicyFactory, policy_factory
 from simcore.trajectory import Trajectory, simulate
 
@@ -74,11 +75,30 @@ def run(
     it. Raises `UsageError` for a policy or option that does not exist and for a checkpoint that a
     recording lacks.
     """
+    return _gather(run_block, scenario, executor, progress)
+
+
+def events(
+    scenario: Scenario,
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pl.DataFrame:
+    """Every event of every trajectory, a row each; a trajectory that raises has none."""
+    return _gather(log_block, scenario, executor, progress)
+
+
+def _gather(
+    work_of: Callable[[Block], pl.DataFrame],
+    scenario: Scenario,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+) -> pl.DataFrame:
     import polars as pl
 
     work = list(blocks(scenario))
     total, done, frames = sum(block.size for block in work), 0, []
-    results = map(run_block, work) if executor is None else executor.map(run_block, work)
+    results = map(work_of, work) if executor is None else executor.map(work_of, work)
     for block, frame in zip(work, results, strict=True):
         frames.append(frame)
         done += block.size
@@ -132,34 +152,59 @@ def run_block(block: Block) -> pl.DataFrame:
     """The rows of one block."""
     import polars as pl
 
+    return pl.DataFrame(list(_rows(block)), schema=schema(), orient="row")
+
+
+def log_block(block: Block) -> pl.DataFrame:
+    """The events of one block."""
+    import polars as pl
+
+    rows = [
+        (*keys, *record)
+        for keys, result in _trajectories(block, log=True)
+        if isinstance(result, Trajectory)
+        for record in result.log
+    ]
+    types: dict[str, Any] = dict.fromkeys(KEYS, pl.String) | {"replication": pl.Int64}
+    types |= dict.fromkeys(LogRecord._fields, pl.Int64) | {"kind": pl.String, "argument": pl.String}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _rows(block: Block) -> Iterator[tuple[Any, ...]]:
+    for keys, result in _trajectories(block):
+        if isinstance(result, Trajectory):
+            yield (*keys, *_scores(result), None, None, block.seed)
+        else:
+            message = f"{type(result).__name__}: {result}".splitlines()[0]
+            yield (*keys, *(None,) * len(SCORES), _failure(result), message, block.seed)
+
+
+def _trajectories(
+    block: Block, *, log: bool = False
+) -> Iterator[tuple[tuple[Any, ...], Trajectory | Exception]]:
     factory = policy_factory(block.spec.name, block.spec.options)
-    return pl.DataFrame(list(_rows(block, factory)), schema=schema(), orient="row")
-
-
-def _rows(block: Block, factory: PolicyFactory) -> Iterator[tuple[Any, ...]]:
-    label, seed = block.spec.label, block.seed
     for recording in block.recordings:
         about = (recording.recording_id, recording.cluster, recording.subset, recording.variant)
         for action, checkpoint, replication in product(
             block.actions, block.checkpoints, range(block.replications)
         ):
-            keys = (*about, label, action.name, checkpoint, replication)
+            keys = (*about, block.spec.label, action.name, checkpoint, replication)
             try:
-                result = simulate(
-                    recording,
-                    action,
-                    factory,
-                    block.control,
-                    checkpoint,
-                    seed=seed,
-                    replication=replication,
+                yield (
+                    keys,
+                    simulate(
+                        recording,
+                        action,
+                        factory,
+                        block.control,
+                        checkpoint,
+                        seed=block.seed,
+                        replication=replication,
+                        log=log,
+                    ),
                 )
             except Exception as error:
-                kind = _failure(error)
-                message = f"{type(error).__name__}: {error}".splitlines()[0]
-                yield (*keys, *(None,) * len(SCORES), kind, message, seed)
-            else:
-                yield (*keys, *_scores(result), None, None, seed)
+                yield keys, error
 
 
 def _scores(result: Trajectory) -> Iterable[Any]:

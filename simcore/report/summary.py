@@ -63,7 +63,7 @@ class Summary:
     gates: tuple[GateResult, ...]
     failures: tuple[FailureGroup, ...]
     resolved: Mapping[str, Any]
-    as_given: str | None
+    as_given: Mapping[str, Any] | None
     git_revision: str | None
     packages: Mapping[str, str]
 
@@ -106,13 +106,13 @@ def build_summary(
     frame: pl.DataFrame,
     scenario: Scenario,
     *,
-    as_given: str | None = None,
+    as_given: Mapping[str, Any] | None = None,
     baseline: str | None = None,
     resamples: int = RESAMPLES,
 ) -> Summary:
     """Everything there is to say about the trajectories of a scenario.
 
-    `as_given` is the scenario file's text; `baseline` the label that the others are compared with,
+    `as_given` is what was asked for (file and overrides); `baseline` the label that the others are compared with,
     the first by default.
     """
     policies = summarize(frame, seed=scenario.seed, resamples=resamples)

@@ -1,0 +1,5 @@
+"""`python -m simcore`."""
+
+from simcore.cli.main import main
+
+main()

@@ -1,0 +1,208 @@
+"""`simcore run` and `simcore compare`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simcore.cli.progress import progress
+from simcore.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from simcore.report.summary import Summary
+    from simcore.scenario import Scenario
+
+_Scenario = Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")]
+_Traces = Annotated[str | None, typer.Option(help="Other recordings: a file or a pack's name.")]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key, such as control.period=1s."),
+]
+_Seed = Annotated[int | None, typer.Option(min=0, help="Override the scenario's seed.")]
+_Jobs = Annotated[int, typer.Option(min=1, help="Processes; the result is the same for any.")]
+_Out = Annotated[Path | None, typer.Option(help="The run's folder.")]
+_Format = Annotated[str, typer.Option("--format", help="Of json,md,html,junit,perfetto.")]
+_Events = Annotated[bool, typer.Option("--events", help="Write every event too.")]
+_Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no table.")]
+_Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what is read and written.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("run")(run_command)
+    app.command("compare")(compare_command)
+
+
+def run_command(
+    scenario: _Scenario,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="Labels, registered names or file.py:Class, separated by commas."),
+    ] = None,
+    traces: _Traces = None,
+    set_: _Set = None,
+    seed: _Seed = None,
+    jobs: _Jobs = 1,
+    out: _Out = None,
+    formats: _Format = "json,md",
+    events: _Events = False,
+    quiet: _Quiet = False,
+    verbose: _Verbose = False,
+) -> None:
+    """Run a scenario and write its folder (runs/NAME/TIME unless --out names one)."""
+    policies = None if policy is None else _names(policy, "--policy")
+    request = _request(scenario, policies, traces, set_ or (), seed)
+    _execute(request, out, _names(formats, "--format"), jobs, events, quiet, verbose)
+
+
+def compare_command(
+    scenario: _Scenario,
+    policies: Annotated[
+        str, typer.Option(help="The baseline, then the others, separated by commas.")
+    ],
+    traces: _Traces = None,
+    set_: _Set = None,
+    seed: _Seed = None,
+    jobs: _Jobs = 1,
+    out: _Out = None,
+    formats: _Format = "json,md",
+    events: _Events = False,
+    quiet: _Quiet = False,
+    verbose: _Verbose = False,
+) -> None:
+    """Differences to the first policy on the same recordings and random numbers."""
+    names = _names(policies, "--policies")
+    if len(names) < 2:
+        raise UsageError("--policies needs at least two policies to compare")
+    request = _request(scenario, names, traces, set_ or (), seed)
+    _execute(request, out, _names(formats, "--format"), jobs, events, quiet, verbose)
+
+
+def _names(text: str, option: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise UsageError(f"{option} '{text}' has an empty name in it")
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{option} names '{name}' twice")
+    return names
+
+
+def _request(
+    scenario: str,
+    policies: Sequence[str] | None,
+    traces: str | None,
+    overrides: Sequence[str],
+    seed: int | None,
+) -> dict[str, Any]:
+    """What was asked for; kept in the summary, so that the run can be repeated from its folder."""
+    return {
+        "scenario": _absolute(scenario),
+        "policies": policies if policies is None else [_absolute(name) for name in policies],
+        "traces": traces if traces is None else _absolute(traces),
+        "overrides": list(overrides),
+        "seed": seed,
+    }
+
+
+def _absolute(name: str) -> str:
+    """A file (or `file.py:Class`) by its full path; a registered or shipped name as it is."""
+    path, colon, attribute = name.rpartition(":")
+    if colon and Path(path).is_file():
+        return f"{Path(path).resolve()}:{attribute}"
+    return str(Path(name).resolve()) if Path(name).is_file() else name
+
+
+def load_request(request: dict[str, Any]) -> Scenario:
+    """The scenario of a request, as `load_scenario` reads it."""
+    from simcore.files.scenarios import load_scenario
+
+    return load_scenario(
+        request["scenario"],
+        overrides=request["overrides"],
+        traces=request["traces"],
+        policies=request["policies"],
+        seed=request["seed"],
+    )
+
+
+def _execute(
+    request: dict[str, Any],
+    out: Path | None,
+    formats: list[str],
+    jobs: int,
+    events: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    from simcore import experiment
+    from simcore.report.run_folder import check_target, write_run
+    from simcore.report.summary import build_summary
+
+    scenario = load_request(request)
+    folder = out or _default_folder(scenario)
+    check_target(folder, formats)
+    if verbose:
+        _say(f"{len(scenario.recordings)} recordings, {len(scenario.policies)} policies")
+    with _executor(jobs) as executor:
+        with progress("trajectories", quiet=quiet) as show:
+            frame = experiment.run(scenario, executor=executor, progress=show)
+        log = None
+        if events:
+            with progress("events", quiet=quiet) as show:
+                log = experiment.events(scenario, executor=executor, progress=show)
+    summary = build_summary(frame, scenario, as_given=request)
+    trace = None
+    if "perfetto" in formats:
+        from simcore.timeline.sample import sample
+
+        trace = sample(scenario)
+    written = write_run(folder, frame, summary, formats=formats, perfetto=trace, events=log)
+    if not quiet:
+        _print(summary)
+    for path in written if verbose else [folder]:
+        _say(f"written: {path}")
+    if not summary.passed:
+        raise typer.Exit(1)
+
+
+def _print(summary: Summary) -> None:
+    from rich.console import Console
+
+    from simcore.report.tables import print_summary
+
+    print_summary(Console(), summary)
+
+
+def _default_folder(scenario: Scenario) -> Path:
+    from datetime import datetime
+
+    return Path("runs") / scenario.name / datetime.now().strftime("%Y%m%d-%H%M%S-%f")[:-3]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+@contextmanager
+def _executor(jobs: int) -> Iterator[Executor | None]:
+    if jobs == 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # Spawned, since polars' threads do not survive a fork.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
