@@ -149,7 +149,7 @@ class Interpreter:
                 self.observe(tick)
                 # "takes effect at d = max(t, outstanding acknowledgement) + processing"
                 d = now + self.processing
-                if self.ask(now, d):
+                if self.ask(d):
                     return
                 ready = d
             tick += self.period
@@ -165,8 +165,8 @@ class Interpreter:
         ):
             self.latest_forecast += 1
 
-    def ask(self, now: int, d: int) -> bool:
-        """One decision, asked at `now`, in effect at `d`; whether it was the last one."""
+    def ask(self, d: int) -> bool:
+        """One decision, in effect at `d`; whether it was the last one."""
         if self.policy == "stream_rag":
             return self.ask_stream_rag(d)
         candidate = self.candidate()
