@@ -47,8 +47,8 @@ def table_rows(path: Path) -> Iterator[dict[str, Any]]:
 
     try:
         frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = str(error).partition("\n")[0]
         raise InputErrors([InputError(f"is no Parquet file ({reason})", file=str(path))]) from None
     known = known_keys(RecordingRow, ())
     unknown = [name for name in frame.columns if name not in known]

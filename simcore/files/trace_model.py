@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from simcore.clock import NEVER
 from simcore.errors import nearest
@@ -48,14 +48,20 @@ def _check_call(call: Any) -> None:
         raise ValueError(f"'arguments' is an object, not {call['arguments']!r}")
 
 
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair, which is no character") from None
+    return value
+
+
 def _json_text(value: Any) -> str | None:
     try:
         text = canonical(value)
-        if text is not None:
-            text.encode()
+        return None if text is None else _text(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"cannot be written as JSON ({error})") from None
-    return text
+        raise ValueError(f"cannot be written as JSON: {error}") from None
 
 
 def _argument(value: Any) -> str | None:
@@ -79,7 +85,8 @@ def _settings(value: Any) -> str | None:
 
 Time = Annotated[int, Field(ge=0, le=NEVER)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Name = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, AfterValidator(_text)]
+Name = Annotated[Text, Field(min_length=1)]
 CallOrPlan = Annotated[str, BeforeValidator(_argument), WithJsonSchema(_ARGUMENT_SCHEMA)]
 OptionalCallOrPlan = Annotated[
     str | None, BeforeValidator(_argument), WithJsonSchema(_OPTIONAL_SCHEMA)
@@ -114,7 +121,7 @@ class _Row(BaseModel):
 class ArrivalRow(_Row):
     prefix_end_us: Time
     arrived_at_us: Time
-    text: str = ""
+    text: Text = ""
     confidence: Share | None = None
     argument: OptionalCallOrPlan = None
     is_final: bool = False
@@ -125,7 +132,7 @@ class ArrivalRow(_Row):
 class RepairRow(_Row):
     onset_us: Time
     resolved_us: Time | None = None
-    kind: str
+    kind: Text
 
 
 class ValueRow(_Row):
@@ -136,11 +143,11 @@ class ValueRow(_Row):
 class EventRow(_Row):
     at_us: Time
     type: EventType
-    id: str | None = None
-    name: str | None = None
+    id: Text | None = None
+    name: Text | None = None
     args: JsonText = None
-    text: str | None = None
-    label: str | None = None
+    text: Text | None = None
+    label: Text | None = None
 
 
 class ForecastRow(_Row):
@@ -154,16 +161,16 @@ class RecordingRow(_Row):
     # A row of another version fails here before anything else is judged by the wrong rules.
     schema_: Literal["trace/v1"] = Field("trace/v1", alias="schema")
     recording_id: Name
-    corpus: str | None = None
-    split: str | None = None
-    group_id: str | None = None
-    pair_id: str | None = None
-    variant: str | None = None
-    subset: str | None = None
-    voice: str | None = None
-    domain: str | None = None
-    carrier_id: str | None = None
-    edit_id: str | None = None
+    corpus: Text | None = None
+    split: Text | None = None
+    group_id: Text | None = None
+    pair_id: Text | None = None
+    variant: Text | None = None
+    subset: Text | None = None
+    voice: Text | None = None
+    domain: Text | None = None
+    carrier_id: Text | None = None
+    edit_id: Text | None = None
     audio_end_us: Time
     origin_us: Time | None = None
     target: OptionalCallOrPlan = None

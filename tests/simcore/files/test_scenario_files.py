@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from simcore.clock import format_duration
@@ -58,11 +60,18 @@ def written(folder: Path, text: str = GOOD, name: str = "s.yaml") -> Path:
     return path
 
 
+def check_lines(errors: InputErrors) -> list[str]:
+    """The messages, one line each."""
+    messages = [str(fault) for fault in errors.faults]
+    assert messages
+    assert all("\n" not in message for message in messages)
+    return messages
+
+
 def faults_of(path: Path, **options: object) -> list[str]:
     with pytest.raises(InputErrors) as raised:
         load_scenario(path, **options)  # type: ignore[arg-type]
-    messages = [str(fault) for fault in raised.value.faults]
-    assert all("\n" not in message for message in messages)
+    messages = check_lines(raised.value)
     return [message.removeprefix(f"{path}: ") for message in messages]
 
 
@@ -195,6 +204,38 @@ def test_a_fault_is_named_with_line_and_path(
     assert old in GOOD
     faults = faults_of(written(tmp_path, GOOD.replace(old, new, 1)))
     assert any(expected in fault for fault in faults), faults
+
+
+JUNK = [
+    "",
+    "[",
+    "{",
+    "&a",
+    "*call",
+    ": ",
+    "- ",
+    "\t",
+    "~",
+    ".nan",
+    "-1",
+    "1e9",
+    '"',
+    "? ",
+    "<<: *call",
+]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, len(GOOD)), st.integers(0, 8), st.sampled_from(JUNK))
+def test_any_slip_of_the_pen_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, at: int, length: int, junk: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "slip.yaml"
+    path.write_text(GOOD[:at] + junk + GOOD[at + length :], encoding="utf-8")
+    try:
+        load_scenario(path)
+    except InputErrors as refused:
+        check_lines(refused)
 
 
 def test_no_actions(tmp_path: Path) -> None:

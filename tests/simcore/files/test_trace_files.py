@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -29,6 +29,9 @@ from simcore.trace import (
     Value,
     canonical,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 CALL = {"tool": "book", "arguments": {"time": "16:00"}}
 
@@ -104,11 +107,18 @@ def lines(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
+def check_lines(errors: InputErrors) -> list[str]:
+    """The messages, one line each."""
+    messages = [str(fault) for fault in errors.faults]
+    assert messages
+    assert all("\n" not in message for message in messages)
+    return messages
+
+
 def faults_of(path: Path) -> list[str]:
     with pytest.raises(InputErrors) as raised:
         read_traces(path)
-    messages = [str(fault) for fault in raised.value.faults]
-    assert all("\n" not in message for message in messages)
+    messages = check_lines(raised.value)
     assert all(message.startswith(str(path)) for message in messages)
     return [message.removeprefix(f"{path}: ") for message in messages]
 
@@ -130,7 +140,11 @@ BAD_ROWS = {
     ),
     "whole float": ("audio_end_us", 2.4e6, "audio_end_us: must be a whole number of microseconds"),
     "text for a time": ("origin_us", "9 s", "origin_us: must be a whole number of microseconds"),
-    "NaN": ("arrivals.1.confidence", float("nan"), "arrivals[1].confidence: nan"),
+    "NaN": (
+        "arrivals.1.confidence",
+        float("nan"),
+        "arrivals[1].confidence: nan is not a finite number",
+    ),
     "confidence": ("arrivals.1.confidence", 1.5, "arrivals[1].confidence: 1.5 is above 1"),
     "low confidence": ("arrivals.1.confidence", -0.5, "arrivals[1].confidence: -0.5 is negative"),
     "unsorted": (
@@ -375,6 +389,35 @@ def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         resolve_traces("pilot/tset", tmp_path)
     with pytest.raises(InputError, match=r"there is no trace file 'other\.jsonl'"):
         resolve_traces("other.jsonl", tmp_path)
+
+
+# Whatever stands in a row.
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+JUNK = [None, -1, 1.5, float("nan"), 10**30, "x", "\ud800", True, [], {}, [None], {"a": 1}]
+
+
+@given(st.sampled_from(list(places(good_row()))), st.sampled_from(JUNK))
+def test_any_value_anywhere_is_read_or_refused(place: tuple[Any, ...], junk: Any) -> None:
+    row = edited(".".join(map(str, place)), junk)
+    try:
+        recording = recording_from_dict(row)
+    except InputErrors as refused:
+        check_lines(refused)
+    else:
+        assert recording_from_dict(recording_to_dict(recording)) == recording
 
 
 # Round trips.
