@@ -1,0 +1,55 @@
+# Every target does its own set-up; all it takes is Python 3.11 or newer and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+POLICY ?= rassg
+SCENARIO ?= scenarios/recast_prospective.yaml
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help sim compare test lint bench pilot wheel clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+sim: $(VENV)/.core ## Run SCENARIO under POLICY (default: rassg on the ReCAST pilot)
+	$(BIN)/simcore run $(SCENARIO) --policy $(POLICY)
+
+compare: $(VENV)/.core ## Compare all policies of SCENARIO with the first
+	$(BIN)/simcore run $(SCENARIO)
+
+test: $(VENV)/.dev lint ## Lint, type-check and test everything
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev ## Measure trajectories a second, as ratios to plain scripts
+	$(BIN)/python -m tests.benchmarks
+
+pilot: $(VENV)/.dev ## Build the pilot packs again: models, speech, decoding, forecasts
+	$(BIN)/simcore trace models
+	$(BIN)/simcore trace pilot
+
+wheel: $(VENV)/.dev ## Build the wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean: ## Remove what the targets made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing the simulator into $(VENV) ..."
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	@echo "Installing the test tools and the speech extra into $(VENV) ..."
+	$(PIP) --editable '.[dev,speech]'
+	@touch $@
