@@ -26,9 +26,12 @@ def canonical(argument: Any) -> Argument | None:
     """
     if argument is None:
         return None
-    return json.dumps(
-        argument, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _CANONICAL.encode(argument)
+
+
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 @dataclass(frozen=True, slots=True)
