@@ -100,9 +100,9 @@ def _origin(summary: Summary) -> Iterator[str]:
         f"<p>Seed {summary.seed}, scenario <code>{summary.scenario_hash}</code>, git revision "
         f"<code>{escape(summary.git_revision or 'unknown')}</code>; {escape(packages)}.</p>"
     )
-    resolved = json.dumps(summary.resolved, indent=1, ensure_ascii=False)
-    for heading, text in (("As given", summary.as_given), ("As run", resolved)):
-        if text:
+    for heading, content in (("As given", summary.as_given), ("As run", summary.resolved)):
+        if content:
+            text = json.dumps(content, indent=1, ensure_ascii=False)
             yield f"<details><summary>{heading}</summary><pre>{escape(text)}</pre></details>"
 
 

@@ -28,6 +28,8 @@ FORMATS: Final = {
 }
 TRAJECTORIES: Final = "trajectories.parquet"
 EVENTS: Final = "events.parquet"
+TIMELINES: Final = "timelines"
+_OURS: Final = {TRAJECTORIES, EVENTS, TIMELINES, *FORMATS.values()}
 
 
 def check_target(out_dir: Path, formats: Collection[str] = ()) -> None:
@@ -60,8 +62,8 @@ def write_run(
 
     `trajectories.parquet` and `summary.json` are always written, the rest by `formats` (see
     `FORMATS`); `perfetto` is the trace that `simcore.timeline.perfetto_run` builds. An earlier run
-    at `out_dir` is replaced; what else lay in its folder is kept. Raises ``UsageError`` as
-    `check_target` does, and where the disk refuses.
+    at `out_dir` is replaced, with its timelines; what else lay in its folder is kept. Raises
+    ``UsageError`` as `check_target` does, and where the disk refuses.
     """
     from simcore.report.html import html
     from simcore.report.junit import junit
@@ -102,7 +104,7 @@ def _replacing(target: Path) -> Iterator[Path]:
         new.rename(target)
         if old.exists():
             for path in old.iterdir():
-                if path.name not in {TRAJECTORIES, EVENTS, *FORMATS.values()}:
+                if path.name not in _OURS:
                     path.rename(target / path.name)
             shutil.rmtree(old)
     except OSError as fault:

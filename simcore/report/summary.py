@@ -112,8 +112,8 @@ def build_summary(
 ) -> Summary:
     """Everything there is to say about the trajectories of a scenario.
 
-    `as_given` is what was asked for (file and overrides); `baseline` the label that the others are compared with,
-    the first by default.
+    `as_given` is what was asked for (file and overrides); `baseline` the label that the others are
+    compared with, the first by default.
     """
     policies = summarize(frame, seed=scenario.seed, resamples=resamples)
     return Summary(

@@ -43,7 +43,7 @@ def trajectory(policy: str, number: int, variant: str, action: str) -> dict[str,
 
 @pytest.fixture(scope="session")
 def frame() -> pl.DataFrame:
-    """Eight pairs, two actions, three policies, of which the third fails or lacks labels at times."""
+    """Eight pairs, two actions, three policies; the third at times fails or lacks labels."""
     rows = [
         trajectory(policy, number, variant, action)
         for policy in ("eou", "eager|bold", "odd")
@@ -65,4 +65,4 @@ def scenario() -> Scenario:
 
 @pytest.fixture(scope="session")
 def summary(frame: pl.DataFrame, scenario: Scenario) -> Summary:
-    return build_summary(frame, scenario, as_given="name: tea <time>\n", resamples=200)
+    return build_summary(frame, scenario, as_given={"scenario": "tea.yaml"}, resamples=200)

@@ -137,7 +137,7 @@ def test_unlabelled_and_failed_trajectories_are_told(summary: Summary) -> None:
 def test_a_summary_is_the_same_for_the_same_trajectories(
     frame: pl.DataFrame, scenario: Scenario, summary: Summary
 ) -> None:
-    again = build_summary(frame, scenario, as_given="name: tea <time>\n", resamples=200)
+    again = build_summary(frame, scenario, as_given={"scenario": "tea.yaml"}, resamples=200)
     assert again.to_dict() == summary.to_dict()
     assert re.fullmatch(r"[0-9a-f]{64}", summary.scenario_hash)
 

@@ -10,6 +10,8 @@ from polars.testing import assert_frame_equal
 from simcore.errors import UsageError
 from simcore.report.run_folder import FORMATS, check_target, write_run
 
+GIVEN = {"scenario": "tea.yaml"}
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,7 +34,7 @@ def test_all_formats_at_once(tmp_path: Path, frame: pl.DataFrame, summary: Summa
     read = json.loads((target / "summary.json").read_text())
     assert read["schema"] == "summary/v1"
     assert read["scenario"]["hash"] == summary.scenario_hash
-    assert read["scenario"]["as_given"] == "name: tea <time>\n"
+    assert read["scenario"]["as_given"] == GIVEN
     assert [policy["policy"] for policy in read["policies"]] == ["eou", "eager|bold", "odd"]
     assert read["policies"][1]["stale_rate"]["count"] == 16
     assert read["differences"][0]["stale_added"] == 16
@@ -45,6 +47,7 @@ def test_a_second_run_replaces_the_first_but_no_stranger(
     target = tmp_path / "run"
     write_run(target, frame, summary, formats={"html", "junit"})
     (target / "notes.txt").write_text("mine")
+    (target / "timelines").mkdir()
     write_run(target, frame, summary, formats={"md"})
     assert names(target) == ["notes.txt", "report.md", "summary.json", "trajectories.parquet"]
     assert names(tmp_path) == ["run"]
