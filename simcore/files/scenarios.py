@@ -112,9 +112,8 @@ def _resolved(model: ScenarioFile, scenario: Scenario, digest: str | None) -> di
         "where": model.where,
         "control": asdict(scenario.control),
         "actions": [
-            asdict(action)
-            | {"reusable_fields": action.reusable_fields and sorted(action.reusable_fields)}
-            for action in scenario.actions
+            asdict(action) | {"reusable_fields": part.reusable_fields}
+            for action, part in zip(scenario.actions, model.actions, strict=True)
         ],
         # A policy of a file by the file's name: where it lies is this machine's business.
         "policies": [asdict(p) | {"name": Path(p.name).name} for p in scenario.policies],

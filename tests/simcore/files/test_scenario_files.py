@@ -470,6 +470,12 @@ def test_shipped_scenarios_are_faultless_and_fit_the_schema(path: Path) -> None:
     assert first == "# yaml-language-server: $schema=schema/scenario-v1.json"
 
 
+@pytest.mark.parametrize("fields", ["null", "[]", "[time]"])
+def test_reusable_fields_resolve_to_json(tmp_path: Path, fields: str) -> None:
+    scenario = load_scenario(written(tmp_path), overrides=[f"actions.0.reusable_fields={fields}"])
+    assert json.loads(json.dumps(scenario.resolved)) == scenario.resolved
+
+
 def test_a_shipped_scenario_is_found_by_name() -> None:
     assert load_scenario("money_transfer").name == "money-transfer"
 
