@@ -223,6 +223,9 @@ def test_an_editing_phrase_raises_the_mass_of_an_open_repair() -> None:
     cued = model.masses(State(2_000_000, cue=True, final=False))
     assert cued[0] > 0.9
     assert calm[0] < 0.2
+    # While the repair is open (from age 1.28 s on) no version is at risk of another event.
+    assert model.no_cue.event[3] > 0.7
+    assert model.no_cue.event[4] == model.no_cue.event[8]
 
 
 def test_nothing_to_learn_from() -> None:

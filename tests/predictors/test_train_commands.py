@@ -195,3 +195,11 @@ def test_a_flicker_is_superseded_but_not_wrong() -> None:
     scores, _ = evaluate([flicker], Constant(sure), 320_000, sure)
     assert scores.brier_superseded == pytest.approx(1 / 3)
     assert scores.brier_wrong == pytest.approx(2 / 3)
+
+
+def test_a_wrong_version_that_persists_counts_as_bad() -> None:
+    arrivals = (Arrival(320_000, 320_000, "three", None, THREE, True),)
+    wrong = Recording("r", 320_000, arrivals, labelled=True, target=FOUR)
+    sure = (*(0.0,) * 10, 1.0, 0.0)
+    scores, _ = evaluate([wrong], Constant(sure), 320_000, sure)
+    assert (scores.nll, scores.brier_superseded, scores.brier_wrong) == (0, 0, 0)
