@@ -61,7 +61,8 @@ class Grid:
     def markdown(self) -> str:
         """The table alone, without its title."""
         rule = ["---" if position < self.left else "---:" for position in range(len(self.headers))]
-        lines = [self.headers, rule, *([escaped(cell) for cell in row] for row in self.rows)]
+        cells = ([escaped(" ".join(cell.split())) for cell in row] for row in self.rows)
+        lines = [self.headers, rule, *cells]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -30,8 +30,9 @@ def junit(summary: Summary) -> str:
         if not failed:
             case(policy.policy, f"{policy.scores.n} trajectories")
         for failure in failed:
-            message = f"{failure.count} of {policy.scores.n} trajectories; {failure.example}"
-            case(policy.policy, failure.kind, "error", f"{message}, seed {summary.seed}")
+            told = f"{failure.count} of {policy.scores.n} trajectories: {failure.reason}"
+            where = f"{failure.example}, seed {summary.seed}"
+            case(policy.policy, failure.kind, "error", f"{told}; {where}")
 
     counts = {
         "tests": str(len(cases)),

@@ -30,7 +30,10 @@ _PACKAGES: Final = ("simpy", "numpy", "polars", "pydantic")
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Trajectories of one policy that failed alike, and the first of them, to be repeated."""
+    """Trajectories of one policy that failed alike, and the first of them, to be repeated.
+
+    `error` is what the first one said, None where the frame does not tell.
+    """
 
     policy: str
     kind: str
@@ -39,6 +42,12 @@ class FailureGroup:
     action: str
     checkpoint: str | None
     replication: int
+    error: str | None
+
+    @property
+    def reason(self) -> str:
+        """The kind of failure, with the first error."""
+        return f"{self.kind} ({self.error})" if self.error else self.kind
 
     @property
     def example(self) -> str:
@@ -145,15 +154,22 @@ def printable(text: str) -> str:
 
 def _failures(frame: pl.DataFrame) -> tuple[FailureGroup, ...]:
     failed = frame.filter(frame["failure"].is_not_null())
-    return tuple(
-        FailureGroup(
-            policy,
-            printable(kind),
-            len(group),
-            *group.select("recording_id", "action", "checkpoint", "replication").row(0),
+    groups = []
+    for (policy, kind), group in failed.group_by("policy", "failure", maintain_order=True):
+        first = group.row(0, named=True)
+        groups.append(
+            FailureGroup(
+                policy=policy,
+                kind=printable(kind),
+                count=len(group),
+                recording_id=first["recording_id"],
+                action=first["action"],
+                checkpoint=first["checkpoint"],
+                replication=first["replication"],
+                error=printable(first["error"]) if first.get("error") else None,
+            )
         )
-        for (policy, kind), group in failed.group_by("policy", "failure", maintain_order=True)
-    )
+    return tuple(groups)
 
 
 def _git_revision() -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simcore.bootstrap import MIN_CLUSTERS
 from simcore.metrics import DIMENSIONS, EVENTS
 from simcore.report.grid import Grid
 from simcore.report.numbers import NONE, difference, fraction, number, span
@@ -77,7 +78,7 @@ def messages(summary: Summary) -> Iterator[tuple[bool, str]]:
     for failure in summary.failures:
         yield (
             True,
-            f"{failure.count} of {failure.policy}'s trajectories failed with {failure.kind}; "
+            f"{failure.count} of {failure.policy}'s trajectories failed: {failure.reason}; "
             f"first: {failure.example}, seed {summary.seed}",
         )
     for policy in summary.policies:
@@ -87,6 +88,13 @@ def messages(summary: Summary) -> Iterator[tuple[bool, str]]:
                 f"{policy.policy}: {policy.scores.unlabelled} of {policy.scores.n} trajectories "
                 "are unlabelled and left out of every rate",
             )
+    clusters = max((policy.scores.clusters for policy in summary.policies), default=0)
+    if 0 < clusters < MIN_CLUSTERS:
+        yield (
+            False,
+            f"intervals need {MIN_CLUSTERS} groups of recordings, here are {clusters}; "
+            "those shown are exact bounds",
+        )
     for gate in summary.gates:
         yield not gate.passed, str(gate)
 

@@ -30,12 +30,14 @@ def trajectory(policy: str, number: int, variant: str, action: str) -> dict[str,
         "cost": number / 16 + 5 * stale,
         "result": "right",
         "failure": None,
+        "error": None,
     }
     values |= dict.fromkeys(EVENTS, 1)
     if policy == "odd":
         nothing = ("stale", "stale_versions", "success", "delay_s", "cost", "result", *EVENTS)
         if number == 0:
-            values |= dict.fromkeys(nothing) | {"failure": "ValueError: bad\x07 <value>"}
+            values |= dict.fromkeys(nothing)
+            values |= {"failure": "policy_error", "error": "bad\x07 <value>"}
         elif number == 1:
             values |= dict.fromkeys(nothing[:6])
     return values

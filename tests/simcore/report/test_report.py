@@ -71,7 +71,8 @@ def test_every_output_names_every_policy_gate_and_failure(summary: Summary) -> N
         for policy in ("eou", "eager|bold", "odd"):
             assert policy in text
         assert "stale_rate" in text
-        assert "ValueError" in text
+        assert "policy_error" in text
+        assert "bad? <value>" in text or "bad? &lt;value&gt;" in text
 
 
 def test_every_rate_stands_with_its_count(summary: Summary) -> None:
@@ -130,7 +131,7 @@ def test_junit_has_a_case_per_gate_and_per_kind_of_failure(summary: Summary) -> 
 def test_unlabelled_and_failed_trajectories_are_told(summary: Summary) -> None:
     for text in outputs(summary)[:3]:
         assert "4 of 32 trajectories are unlabelled" in text
-        assert "4 of odd's trajectories failed" in text
+        assert "4 of odd's trajectories failed: policy_error (bad? <value>)" in text
     assert not summary.passed
 
 
