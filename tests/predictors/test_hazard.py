@@ -74,7 +74,7 @@ ENDED = Recording(
 
 
 @given(st.lists(recordings(), max_size=4), recordings())
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_masses_are_a_distribution_at_every_tick_of_a_version(
     training: list[Recording], recording: Recording
 ) -> None:
@@ -90,6 +90,7 @@ def test_masses_are_a_distribution_at_every_tick_of_a_version(
 
 
 @given(recordings(), st.data())
+@settings(max_examples=50, deadline=None)
 def test_the_future_changes_no_earlier_forecast(recording: Recording, data: st.DataObject) -> None:
     model = fit([ENDED], "t")
     time = data.draw(st.integers(0, 40)) * 320_000

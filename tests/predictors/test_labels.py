@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predictors.labels import OUTCOMES, observe
@@ -193,5 +193,6 @@ def recordings(draw: st.DrawFn) -> Recording:
 
 
 @given(recordings())
+@settings(deadline=None)
 def test_agrees_with_a_naive_reading(recording: Recording) -> None:
     assert [set(text.split("|")) for text in shown(recording)] == naive(recording)
