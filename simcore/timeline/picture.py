@@ -57,7 +57,7 @@ def timeline_chart(
     import altair as alt
 
     found = spans(recording, versions, log)
-    end_s = 1.02 * seconds(horizon(recording, found))
+    end_s = 1.02 * seconds(horizon(recording, found, log))
     known = arguments(recording, versions)
     names, colours = short_names(known), _colours(recording, known)
     lanes = [
@@ -68,7 +68,7 @@ def timeline_chart(
     ]
     forecast = None if checkpoint is None else recording.forecast(checkpoint)
     if forecast is not None:
-        end_us = horizon(recording, found)
+        end_us = horizon(recording, found, log)
         lanes.append(_forecast(forecast, profile, versions, found, log, control, end_us))
     heard = next((arrival.text.strip() for arrival in recording.arrivals if arrival.is_final), "")
     data: dict[str, list[dict[str, Any]]] = {}
@@ -264,7 +264,7 @@ def _forecast(
 
     by_number = {(version.call, version.version): version for version in versions}
     ticks = [record.at_us for record in log if record.kind == TICK]
-    cancels = {r.at_us for r in requests(log) if r.kind == "cancel"}
+    asked = {request.at_us: request.kind for request in requests(log)}
     reach = control.processing_us + control.acknowledgement_us
     for span in found:
         version = by_number[span.call, span.version]
@@ -280,8 +280,10 @@ def _forecast(
         if index < 0 or chances[-1] + control.period_us + reach <= span.deadline_us:
             continue
         decided = chances[-1] + control.processing_us
+        if asked.get(decided) == "update":
+            continue
         p, limit = forecast.p_bad[index], threshold(version, decided)
-        vetoed = decided in cancels
+        vetoed = decided in asked
         lane.mark(chances[-1], y(p), _BAD if vetoed else INK, hollow=not vetoed)
         text = f"{p:.2f} {'>' if p > limit else '≤'} {limit:.2f}"
         lane.text(chances[-1], y(p) - 10, text, _BAD if vetoed else INK, "left", 4)

@@ -104,11 +104,11 @@ def requests(log: Iterable[LogRecord]) -> list[Request]:
     return found
 
 
-def horizon(recording: Recording, found: Iterable[Span]) -> Microseconds:
-    """When everything is over: the audio, the recognition, the calls and their deadlines."""
+def horizon(recording: Recording, found: Iterable[Span], log: Iterable[LogRecord]) -> Microseconds:
+    """When everything is over: audio, recognition, calls and their deadlines, the log."""
     ends = [recording.audio_end_us, *(arrival.arrived_at_us for arrival in recording.arrivals)]
     ends += [span.completion_us or span.deadline_us for span in found]
-    return max(ends)
+    return max(ends + [record.at_us for record in log])
 
 
 def arguments(recording: Recording, versions: Iterable[VersionRecord]) -> list[Argument]:

@@ -60,7 +60,7 @@ def frame() -> pl.DataFrame:
 def scenario() -> Scenario:
     gates = (
         Gate("stale_rate", "eager|bold", maximum=0.05),
-        Gate("success_rate", minimum=0.9),
+        Gate("failures", maximum=0),
     )
     return Scenario("tea <time>", (), (), (), gates=gates, seed=7, resolved=RESOLVED)
 

@@ -120,12 +120,12 @@ def test_junit_has_a_case_per_gate_and_per_kind_of_failure(summary: Summary) -> 
     cases = root.findall(".//testcase")
     assert len(cases) == len(summary.gates) + 3 == 7
     failed = [case for case in cases if case.find("failure") is not None]
-    assert [case.get("name") for case in failed] == ["stale_rate <= 0.05"]
+    assert [case.get("name") for case in failed] == ["stale_rate <= 0.05", "failures <= 0"]
     (error,) = root.findall(".//error")
     assert "4 of 32 trajectories" in (error.get("message") or "")
     assert "recording r0-stable, action book, replication 0, seed 7" in (error.text or "")
     (suite,) = root.findall("testsuite")
-    assert suite.attrib == {"name": "tea <time>", "tests": "7", "failures": "1", "errors": "1"}
+    assert suite.attrib == {"name": "tea <time>", "tests": "7", "failures": "2", "errors": "1"}
 
 
 def test_unlabelled_and_failed_trajectories_are_told(summary: Summary) -> None:
