@@ -101,7 +101,7 @@ class Lane:
         ticks = alt.Axis(
             labels=axis,
             labelFlush=False,
-            format="~g",
+            format="d",
             tickMinStep=1,
             title="seconds" if axis else None,
             titleFontWeight="normal",
