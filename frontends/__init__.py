@@ -1,1 +1,1 @@
-"""Audio to traces: prefix decoding, parsers, the arrival clock, and the data sets made with them."""
+"""Audio to traces: prefix decoding, parsers, and the data sets made with them."""

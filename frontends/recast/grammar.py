@@ -395,7 +395,14 @@ _HOURS: Final = (
     "ten",
     "eleven",
 )
-_MINUTES: Final = {0: "", 15: " fifteen", 20: " twenty", 30: " thirty", 40: " forty", 45: " forty five"}
+_MINUTES: Final = {
+    0: "",
+    15: " fifteen",
+    20: " twenty",
+    30: " thirty",
+    40: " forty",
+    45: " forty five",
+}
 
 PLACES: Final = (
     "the airport",
@@ -445,7 +452,9 @@ def draw_value(domain: Domain, rng: Random) -> Spoken:
         case "time":
             return _draw_time(rng)
         case "amount":
-            amount = rng.choice((*range(15, 100, 5), *range(100, 1000, 50), *range(1000, 2600, 100)))
+            amount = rng.choice(
+                (*range(15, 100, 5), *range(100, 1000, 50), *range(1000, 2600, 100))
+            )
             return Spoken(
                 f"{amount} dollars",
                 {

@@ -1,4 +1,4 @@
-"""The pilot recipe: stable/corrected pairs of the prospective shape, in a source and a test part."""
+"""The pilot recipe: stable/corrected pairs of the prospective shape, a source and a test part."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SEED: Final = 20261
 PAIRS: Final = 60
+ENCODER_FRAMES: Final = 1_500
+"""Whisper's window for the pilot: every recording is under 15 s."""
 SPLITS: Final[tuple[Split, ...]] = ("source", "test")
 
 

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from frontends.audio import resample, write_wav
+from frontends.metadata import METADATA
 from frontends.models import digest_of, need_model
 from frontends.recast.timeline import Segments, lay_out, to_grain
 from frontends.work import run_all
 from simcore.errors import MissingError
+from simcore.files.atomic import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from frontends.recast.script import PairScript
     from frontends.recast.timeline import Shape
 
-METADATA = "metadata.jsonl"
 PROVENANCE = "audio.json"
 
 
@@ -105,7 +104,7 @@ def synthesize(
     )
     records = [json.loads(task.record.read_text(encoding="utf-8")) for task in tasks]
     rows = [row for record in records for row in record["rows"]]
-    _write(folder / METADATA, "".join(json.dumps(row) + "\n" for row in rows))
+    write_atomic(folder / METADATA, "".join(json.dumps(row) + "\n" for row in rows).encode())
     provenance = {
         "recipe": "recast-pilot",
         "seed": seed,
@@ -118,7 +117,7 @@ def synthesize(
             "packages": {name: version(name) for name in ("kokoro-onnx", "onnxruntime", "av")},
         },
     }
-    _write(folder / PROVENANCE, json.dumps(provenance, indent=2) + "\n")
+    write_atomic(folder / PROVENANCE, f"{json.dumps(provenance, indent=2)}\n".encode())
 
 
 _engine: Kokoro | None = None
@@ -141,15 +140,9 @@ def _make(task: _Task) -> None:
         name = f"{take.metadata['recording_id']}.wav"
         write_wav(task.folder / name, take.samples)
         rows.append({"audio": name, **take.metadata})
-    _write(task.record, json.dumps({"key": task.key, "rows": rows}, indent=1))
+    write_atomic(task.record, json.dumps({"key": task.key, "rows": rows}).encode())
 
 
 def _key(script: PairScript, shape: Shape, seed: int, model: str) -> str:
     text = json.dumps([asdict(script), asdict(shape), seed, model], sort_keys=True)
     return sha256(text.encode()).hexdigest()
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frontends.recast.script import PairScript
 
 GRAIN = RATE // 1000
-"""Samples a millisecond: segments are padded to whole ones, so that times are whole microseconds."""
+"""Samples a millisecond: segments are padded to whole ones, so times are whole microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
