@@ -111,7 +111,9 @@ def _lines(say: Callable[[str], None]) -> Progress:
 
     def tell(label: str, done: int, total: int) -> None:
         now = time.monotonic()
-        start, before = begun.setdefault(label, (now, done))
+        start, before = begun.get(label, (now, done))
+        if done <= before:
+            begun[label] = start, before = now, done
         if done < total and now - last.get(label, -_LINE_EVERY) < _LINE_EVERY:
             return
         last[label] = now

@@ -25,7 +25,7 @@ _CURRENCY = {
     "pounds": "GBP",
     "gbp": "GBP",
 }
-_SCALE = {"k": 1_000, "grand": 1_000, "thousand": 1_000, "million": 1_000_000}
+_SCALE = {"k": 1_000, "grand": 1_000}
 _NUMBER = r"\d+(?:\.\d+)?"
 _NAMES = "|".join(name for name in _CURRENCY if name.isalpha())
 _PATTERN = re.compile(

@@ -82,7 +82,7 @@ def _mentions(
             yield domain, {"amount": amount, "currency": currency}, numbered.words(*span)
     else:
         for match in entries.patterns[domain].finditer(plain.text):
-            yield domain, {domain: entries.names[domain][match[0]]}, plain.words(*match.span())
+            yield domain, {domain: entries.names[domain][match[1]]}, plain.words(*match.span())
 
 
 @lru_cache
@@ -114,9 +114,9 @@ def _plain(name: str) -> str:
 
 
 def _any_of(spellings: Mapping[str, str]) -> re.Pattern[str]:
-    """Matches any spelling, the longest first; with none, nothing."""
+    """Matches any spelling, the longest first, or its possessive; with none, nothing."""
     choices = "|".join(re.escape(text) for text in sorted(spellings, key=len, reverse=True))
-    return re.compile(rf"\b(?:{choices})\b" if choices else r"(?!)")
+    return re.compile(rf"\b({choices})s?\b" if choices else r"(?!)")
 
 
 @lru_cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,7 @@ def with_digits(tokens: Sequence[Token]) -> list[Token]:
             "the lexicon parser needs the package text2num; "
             "install it with: pip install 'rassg-sim[speech]'"
         ) from None
+    tokens = _scaled(tokens)
     result: list[Token] = []
     position = 0
     for found in find_numbers(tokens, "en", 0.0):
@@ -94,3 +96,20 @@ def with_digits(tokens: Sequence[Token]) -> list[Token]:
         result.append(Token(found.text, number[0].first, number[-1].last))
         position = found.end
     return [*result, *tokens[position:]]
+
+
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+
+
+def _scaled(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with a scale multiplied into the digits before it: "2 thousand", "1.5 million"."""
+    result: list[Token] = []
+    for token in tokens:
+        scale = _SCALES.get(token.piece)
+        if scale and result and result[-1].piece[0].isdigit() and ":" not in result[-1].piece:
+            before = result.pop()
+            number = Decimal(before.piece) * scale
+            result.append(Token(f"{number.normalize():f}", before.first, token.last))
+        else:
+            result.append(token)
+    return result
