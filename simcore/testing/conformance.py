@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from simcore.clock import NEVER
@@ -34,11 +34,13 @@ if TYPE_CHECKING:
 _DECISIONS = (LAUNCHED, UPDATE_REQUESTED, CANCEL_REQUESTED, SELECTED)
 
 
-def check_policy(make: Callable[[], TickPolicy], *, examples: int = 100) -> None:
+def check_policy(
+    make: Callable[[], TickPolicy], *, examples: int = 100, shrink: bool = False
+) -> None:
     """Check a tick policy on random recordings, tools and controllers.
 
-    `make` is the class or another factory. Raises `AssertionError`, with the smallest case found,
-    unless the policy
+    `make` is the class or another factory. `shrink` looks for a smaller failing case, which takes
+    minutes. Raises `AssertionError`, with the case, unless the policy
 
     - answers legally: commands that the state of its calls allows, and an end to its decisions;
     - is deterministic: the same trajectory gives the same result;
@@ -54,24 +56,29 @@ def check_policy(make: Callable[[], TickPolicy], *, examples: int = 100) -> None
         deadline=None,
         database=None,
         derandomize=True,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
     @given(recordings(), profiles(), controls(), st.data())
     def check(trace: Recording, tool: ToolProfile, control: Control, data: st.DataObject) -> None:
         def play(factory: Callable[[], TickPolicy], heard: Recording = trace) -> Trajectory:
-            return simulate(heard, tool, factory, control, CHECKPOINT, log=True)
+            try:
+                return simulate(heard, tool, factory, control, CHECKPOINT, log=True)
+            except (IllegalCommandError, UnsettledError) as error:
+                raise AssertionError(f"illegal answer: {error}") from error
 
-        try:
-            result = play(make)
-        except (IllegalCommandError, UnsettledError) as error:
-            raise AssertionError(f"illegal answer: {error}") from error
+        result = play(make)
         check_trajectory(result, trace, tool)
         assert play(make) == result, "not deterministic: the same trajectory came out differently"
         assert _outcome(play(lambda: _AskedTwice(make()))) == _outcome(result), "not idempotent"
         patient = play(lambda: _Impatient(make()))
         assert _outcome(patient) == _outcome(result), "a Wake hint hides a decision"
         if not peeks:
-            now = data.draw(st.integers(0, trace.audio_end_us), label="now")
+            # Cut where it can matter: at the policy's decisions, and just before an arrival.
+            moments = {record.at_us for record in result.log if record.kind in _DECISIONS}
+            moments |= {max(0, arrival.arrived_at_us - 1) for arrival in trace.arrivals}
+            now = data.draw(st.sampled_from(sorted(moments)), label="now")
             other = data.draw(recordings(), label="another future")
             changed = play(make, _with_future(trace, other, now))
             assert _decisions(changed, now) == _decisions(result, now), (

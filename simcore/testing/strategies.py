@@ -59,6 +59,7 @@ def controls() -> SearchStrategy[Control]:
         period_us=st.sampled_from((_PERIOD, _PERIOD, 100_000)),
         processing_us=st.sampled_from((10_000, 10_000, 0, 400_000)),
         acknowledgement_us=st.sampled_from((20_000, 20_000, 0, 350_000)),
+        horizon_us=st.just(30_000_000),
     )
 
 
