@@ -6,9 +6,11 @@ recordings that begin with the same samples share text and service time there.
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from frontends.audio import LONGEST, RATE, read_audio
@@ -24,7 +26,6 @@ from simcore.queueing import arrival_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -154,12 +155,21 @@ def _decode(task: _Task) -> None:
 
 
 def assemble(
-    heard: Heard, parser: Parser, cache: DecodeCache, *, queueing: Queueing = "fifo"
+    heard: Heard,
+    parser: Parser,
+    cache: DecodeCache,
+    *,
+    queueing: Queueing = "fifo",
+    service_scale: float = 1.0,
 ) -> Recording:
-    """The trace of a recording whose prefixes are all in the cache."""
+    """The trace of a recording whose prefixes are all in the cache.
+
+    `service_scale` says how long a decode takes where the recognizer will run, relative to here.
+    """
     decodes = [cache.get(key) for key in heard.keys]
     ends = [end * 1_000_000 // RATE for end in heard.ends]
-    times = arrival_times(ends, [decode.service_us for decode in decodes], queueing)
+    services = [round(decode.service_us * service_scale) for decode in decodes]
+    times = arrival_times(ends, services, queueing)
     arrivals = []
     for index, (end, time, decode) in enumerate(zip(ends, times, decodes, strict=True)):
         if time is None:
@@ -173,7 +183,7 @@ def assemble(
                 "confidence": confidence(decode, parsed),
                 "argument": parsed.argument,
                 "is_final": index == len(ends) - 1,
-                "service_us": decode.service_us,
+                "service_us": services[index],
                 "pause_us": heard.pauses[index],
             }
         )
@@ -190,9 +200,13 @@ def provenance(
     *,
     step: Microseconds = STEP,
     queueing: Queueing = "fifo",
+    service_scale: float = 1.0,
     audio: Any = None,
 ) -> dict[str, Any]:
-    """What a pack was made from, and with what; `audio` is what its synthesis left."""
+    """What a pack was made from, and with what; `audio` is what its synthesis left.
+
+    Measured service is a decode's processor time on one thread.
+    """
     keys = {key for recording in heard for key in recording.keys}
     decodes = [cache.get(key) for key in sorted(keys)]
     services = sorted(decode.service_us for decode in decodes)
@@ -206,19 +220,23 @@ def provenance(
         "prefix_step_us": step,
         "queueing": queueing,
         "decodes": len(decodes),
-        "service": "processor time of a decode on one thread",
-        "service_us": {
+        "service_scale": service_scale,
+        "processor": _processor(),
+        "measured_service_us": {
             "median": services[len(services) // 2],
             "p95": services[len(services) * 95 // 100],
             "total": sum(services),
         },
-        "wall_us": {"total": sum(decode.wall_us for decode in decodes)},
-        "packages": {"rassg-sim": _version()},
+        "measured_wall_us": {"total": sum(decode.wall_us for decode in decodes)},
+        "packages": {"rassg-sim": version("rassg-sim")},
     }
 
 
-def _version() -> str:
-    try:
-        return version("rassg-sim")
-    except ModuleNotFoundError:
-        return "unknown"
+def _processor() -> str:
+    """What the service times were measured on."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="trace", help="Build trace packs from audio.", no_args_is_help=True)
 
+_Scale = Annotated[
+    float,
+    typer.Option(
+        min=0, help="How long a decode takes where the recognizer will run, relative to here."
+    ),
+]
 _Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")]
 
 
@@ -33,6 +39,7 @@ def build_pack(
     step: Annotated[str, typer.Option(help="Time between two prefixes.")] = "960 ms",
     queueing: Annotated[str, typer.Option(help="fifo, or latest: skip superseded.")] = "fifo",
     longest: Annotated[str, typer.Option(help="Longer audio is refused.")] = "120 s",
+    service_scale: _Scale = 1.0,
     jobs: _Jobs = 2,
 ) -> None:
     """Decode every prefix of a folder's recordings and write them as traces.
@@ -54,6 +61,7 @@ def build_pack(
             step=_duration("--step", step),
             longest=_duration("--longest", longest),
             queueing="latest" if queueing == "latest" else "fifo",
+            service_scale=service_scale,
             jobs=jobs,
             progress=progress,
         )
@@ -68,6 +76,7 @@ def build_pilot(
     ),
     asr: Annotated[str, typer.Option(help="A model's folder or name.")] = "base",
     pairs: Annotated[int, typer.Option(min=1, help="Pairs in each of source and test.")] = 60,
+    service_scale: _Scale = 1.0,
     jobs: _Jobs = 2,
 ) -> None:
     """Speak the pilot's recordings with Kokoro, decode them, write source and test packs.
@@ -87,6 +96,7 @@ def build_pilot(
                 out / f"{split}.parquet",
                 Whisper(asr, encoder_frames=ENCODER_FRAMES),
                 Lexicon(),
+                service_scale=service_scale,
                 jobs=jobs,
                 progress=progress,
             )
@@ -121,6 +131,7 @@ def _build(
     step: Microseconds | None = None,
     longest: Microseconds | None = None,
     queueing: Literal["fifo", "latest"] = "fifo",
+    service_scale: float = 1.0,
 ) -> tuple[Recording, ...]:
     import json
 
@@ -135,10 +146,21 @@ def _build(
     heard = listen(folder, recognizer, step=step, longest=longest, progress=progress)
     cache = DecodeCache(cache_folder() / "decodes")
     decode_all(heard, recognizer, cache, jobs=jobs, longest=longest, progress=progress)
-    recordings = tuple(assemble(h, parser, cache, queueing=queueing) for h in heard)
+    recordings = tuple(
+        assemble(h, parser, cache, queueing=queueing, service_scale=service_scale) for h in heard
+    )
     spoken = folder / PROVENANCE
     audio = json.loads(spoken.read_text(encoding="utf-8")) if spoken.is_file() else None
-    made = provenance(heard, recognizer, parser, cache, step=step, queueing=queueing, audio=audio)
+    made = provenance(
+        heard,
+        recognizer,
+        parser,
+        cache,
+        step=step,
+        queueing=queueing,
+        service_scale=service_scale,
+        audio=audio,
+    )
     write_traces(out, recordings, provenance=made)
     return recordings
 

@@ -72,6 +72,12 @@ def test_arrivals_follow_from_prefixes_and_service(folder: Path, tmp_path: Path)
     assert (stable.recording_id, stable.split, stable.labelled) == ("stable", "source", True)
 
 
+def test_a_recognizer_that_will_run_on_a_faster_computer(folder: Path, tmp_path: Path) -> None:
+    *_, other = build(folder, DecodeCache(tmp_path / "cache"), service_scale=0.5)
+    assert [a.service_us for a in other.arrivals] == [48_000, 96_000, 125_000]
+    assert [a.arrived_at_us for a in other.arrivals] == [1_008_000, 2_016_000, 2_625_000]
+
+
 def test_confidence_is_the_mean_over_the_words_that_carry_the_argument() -> None:
     words = tuple(Word(text, 0, 0, p) for text, p in (("at", 0.2), ("3", 0.8), ("pm", 0.6)))
     decode = Decode(words, 1, 1)
