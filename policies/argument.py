@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simcore.commands import UNTIL_NEWS, Launch, Update
+from simcore.commands import UNTIL_NEWS, Launch, Update, Wake
 from simcore.policy import TickPolicy
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ class ArgumentPolicy(TickPolicy):
         """The answer while a call has the candidate's argument, or the candidate is empty."""
         return UNTIL_NEWS
 
+    def after_launch(self, view: View) -> Wake:
+        """How long a call that is launched now needs no attention, unless news arrives."""
+        return UNTIL_NEWS
+
     def updated(self, argument: str) -> Answer:
         """How the call follows a new argument."""
         return Update(argument)
@@ -43,8 +47,12 @@ class ArgumentPolicy(TickPolicy):
     def decide(self, view: View) -> Answer:
         active, candidate = view.active, view.candidate
         if active is None:
-            if candidate is not None and (view.final or self.launches(view)):
+            if candidate is None:
+                return self.while_idle(view)
+            if view.final:
                 return Launch(candidate)
+            if self.launches(view):
+                return Launch(candidate), self.after_launch(view)
             return self.while_idle(view)
         if candidate is not None and candidate != active.argument:
             return self.updated(candidate) if self.reactive_update else UNTIL_NEWS

@@ -60,6 +60,13 @@ class Rassg(ArgumentPolicy):
         # Agreement changes with arrivals alone; a lookahead may change at any tick.
         return None if self.launch == "lookahead" else UNTIL_NEWS
 
+    def after_launch(self, view: View) -> Wake:
+        if not self.active_cancellation:
+            return UNTIL_NEWS
+        launched = view.decision_us
+        opens, _ = last_chance(view, view.profile.deadline(launched, launched))
+        return Wake(opens)
+
     def updated(self, argument: str) -> Answer:
         return Update(argument, reuse=self.progress_reuse)
 
@@ -71,7 +78,7 @@ class Rassg(ArgumentPolicy):
             or active.argument != view.candidate
         ):
             return UNTIL_NEWS
-        opens, closes = last_chance(view, active)
+        opens, closes = last_chance(view, active.deadline_us)
         if view.decision_us > closes:
             return UNTIL_NEWS
         if view.decision_us < opens:

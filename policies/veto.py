@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from simcore.recorder import VersionRecord
 
 
-def last_chance(view: View, active: VersionRecord) -> tuple[Microseconds, Microseconds]:
+def last_chance(view: View, deadline: Microseconds) -> tuple[Microseconds, Microseconds]:
     """The first and last decision times d with d + kappa <= b < d + period + kappa.
 
     Within them a cancellation is still acknowledged in time, but that of the next regular decision
     is not. Earlier a replacement may still arrive while the progress can be reused.
     """
-    closes = active.deadline_us - view.acknowledgement_us
-    return closes - (view.next_decision_us - view.decision_us) + 1, closes
+    closes = deadline - view.acknowledgement_us
+    return closes - view.control.period_us + 1, closes
 
 
 def worth_cancelling(view: View, active: VersionRecord) -> bool:

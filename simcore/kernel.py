@@ -6,7 +6,8 @@ defers its body to a later hop, which would leave the order at one instant to ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
 
 import simpy
 from simpy.events import Event
@@ -14,9 +15,7 @@ from simpy.events import Event
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simpy.events import EventPriority
-
-    from simcore.clock import Microseconds, Priority
+    from simcore.clock import Microseconds
 
 
 class Kernel(simpy.Environment):
@@ -25,6 +24,8 @@ class Kernel(simpy.Environment):
     A SimPy process may run in it too (an agent that reacts, a backend with limited capacity).
     """
 
+    _now: Microseconds
+
     def __init__(self) -> None:
         super().__init__(initial_time=0)
         self.topics: dict[str, list[Callable[[Any], None]]] = {}
@@ -32,24 +33,43 @@ class Kernel(simpy.Environment):
     @property
     def now(self) -> Microseconds:
         """The present instant."""
-        return cast("Microseconds", self._now)
+        return self._now
 
     def at(
         self,
         time: Microseconds,
-        priority: Priority,
+        priority: int,
         callback: Callable[[Any], None],
         value: Any = None,
     ) -> None:
         """Call `callback(event)` at `time`; `event.value` is `value`.
 
-        An event cannot be withdrawn: its callback must know when it is out of date. Raises
-        ``ValueError`` for a time that has passed.
+        `priority` is one of `simcore.clock.Priority`. An event cannot be withdrawn: its callback
+        must know when it is out of date. Raises ``ValueError`` for a time that has passed.
         """
-        delay = time - self.now
-        if delay < 0:
-            raise ValueError(f"an event at {time} us, but the clock is at {self.now} us")
-        self.schedule(_Once(self, callback, value), cast("EventPriority", priority), delay)
+        if time < self._now:
+            raise ValueError(f"an event at {time} us, but the clock is at {self._now} us")
+        # What Environment.schedule does, without its detour over a relative delay.
+        heappush(self._queue, (time, priority, next(self._eid), _Once(self, callback, value)))  # type: ignore[misc]
+
+    def again(self, event: Recurrent, time: Microseconds, priority: int) -> None:
+        """Put an event on the clock that is not on it: for the first time, or once more."""
+        if time < self._now:
+            raise ValueError(f"an event at {time} us, but the clock is at {self._now} us")
+        event.callbacks = event.kept
+        heappush(self._queue, (time, priority, next(self._eid), event))  # type: ignore[misc]
+
+    def drain(self) -> None:
+        """Execute events until none are left: `run()` without a call for each step."""
+        queue = self._queue
+        while queue:
+            self._now, _, _, event = heappop(queue)  # type: ignore[assignment]
+            callbacks = event.callbacks
+            event.callbacks = None  # type: ignore[assignment]
+            for callback in callbacks:
+                callback(event)
+            if not event._ok and not event.defused:
+                raise event._value
 
     def subscribe(self, topic: str, callback: Callable[[Any], None]) -> None:
         """Call `callback(fact)` for every fact published under `topic`, in subscription order."""
@@ -68,4 +88,15 @@ class _Once(Event):
         self.env = env
         self.callbacks = [callback]
         self._value = value
+        self._ok = True
+
+
+class Recurrent(Event):
+    """An event of one callback, for `Kernel.again`; it spares a new object each time."""
+
+    def __init__(self, env: Kernel, callback: Callable[[Any], None]) -> None:
+        self.env = env
+        self.kept = [callback]
+        self.callbacks = self.kept
+        self._value = None
         self._ok = True

@@ -6,7 +6,7 @@ Every version gets exactly one outcome: *executed* when the clock passes its dea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simcore import recorder as topic
 from simcore.clock import Priority
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from simcore.recorder import Outcome
     from simcore.tool import ToolProfile
     from simcore.trace import Argument
+
+
+# As plain numbers: they are compared for every event.
+_ACKNOWLEDGEMENT: Final = int(Priority.ACKNOWLEDGEMENT)
+_COMPLETION: Final = int(Priority.COMPLETION)
+_DEADLINE: Final = int(Priority.DEADLINE)
 
 
 class IllegalCommandError(Exception):
@@ -90,7 +96,7 @@ class Ledger:
         if not argument:
             raise IllegalCommandError("a launch needs an argument")
         call = len(self.current)
-        now = self._kernel.now
+        now = self._kernel._now
         self.current.append(None)  # type: ignore[arg-type]  # _open fills the place
         self._open(call, 0, argument, now, now, topic.LAUNCHED)
         if not self.commits:
@@ -126,7 +132,7 @@ class Ledger:
             if version is not chosen and version.outcome is None:
                 self.cancel(version.call)
         self.held = None if chosen is None else chosen.call
-        self.delivered_us = None if chosen is None else self._kernel.now
+        self.delivered_us = None if chosen is None else self._kernel._now
         if chosen is not None:
             self._tell(topic.SELECTED, chosen)
 
@@ -144,9 +150,9 @@ class Ledger:
         self._awaiting.add(request.call)
         if kind in self._topics:
             self._tell(kind, self.current[request.call])
-        arrives = self._kernel.now + self._acknowledgement_us
+        arrives = self._kernel._now + self._acknowledgement_us
         self.outstanding_us = max(self.outstanding_us, arrives)
-        self._kernel.at(arrives, Priority.ACKNOWLEDGEMENT, self._acknowledged, request)
+        self._kernel.at(arrives, _ACKNOWLEDGEMENT, self._acknowledged, request)
 
     def _acknowledged(self, event: Any) -> None:
         request: _Request = event._value
@@ -174,7 +180,7 @@ class Ledger:
             return
         self.updates += 1
         self._close(version, "updated", None)
-        now = self._kernel.now
+        now = self._kernel._now
         keeps = request.reuse and self._profile.keeps_progress(version.argument, request.argument)
         start = version.start_us if keeps else now
         self._open(call, version.version + 1, request.argument, start, now, topic.UPDATED)
@@ -190,15 +196,15 @@ class Ledger:
     ) -> None:
         profile = self._profile
         completion = profile.completion(committed, start)
-        deadline = min(committed + profile.cancel_window_us, completion)
+        deadline = min(committed + profile.cancel_window_us, completion)  # Eq. 1
         version = VersionRecord(
             call, number, argument, start, committed, deadline, completion, None
         )
         self.current[call] = version
         kernel = self._kernel
-        kernel.at(deadline, Priority.DEADLINE, self._passed, version)
+        kernel.at(deadline, _DEADLINE, self._passed, version)
         if topic.COMPLETED in self._topics:
-            kernel.at(completion, Priority.COMPLETION, self._completed, version)
+            kernel.at(completion, _COMPLETION, self._completed, version)
         if kind in self._topics:
             self._tell(kind, version, deadline)
 
@@ -226,6 +232,6 @@ class Ledger:
         self._kernel.publish(
             kind,
             LogRecord(
-                self._kernel.now, kind, version.call, version.version, version.argument, detail
+                self._kernel._now, kind, version.call, version.version, version.argument, detail
             ),
         )

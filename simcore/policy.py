@@ -38,13 +38,13 @@ class View:
         "_forecast",
         "_ledger",
         "_stream_key",
+        "acknowledgement_us",
         "arrivals",
         "candidate",
         "control",
         "decision_us",
         "final",
         "fresh",
-        "next_decision_us",
         "profile",
         "tick_us",
     )
@@ -59,20 +59,20 @@ class View:
     ) -> None:
         self.profile = profile
         self.control = control
+        self.acknowledgement_us: Microseconds = control.acknowledgement_us
         self._ledger = ledger
         self._forecast = forecast
         self._stream_key = stream_key
         self.tick_us: Microseconds = 0
         self.decision_us: Microseconds = 0
-        self.next_decision_us: Microseconds = 0
         self.arrivals: tuple[Arrival, ...] = ()
         self.fresh: tuple[Arrival, ...] = ()
         self.candidate: Argument | None = None
         self.final = False
 
     @property
-    def acknowledgement_us(self) -> Microseconds:
-        return self.control.acknowledgement_us
+    def next_decision_us(self) -> Microseconds:
+        return self.decision_us + self.control.period_us
 
     @property
     def active(self) -> VersionRecord | None:

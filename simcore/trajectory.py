@@ -100,7 +100,7 @@ def simulate(
     else:
         driver = ImmediateDriver(kernel, ledger, rule, view, trace)
     TraceSource(trace).start(kernel)
-    kernel.run()
+    kernel.drain()
     return score(trace, action, ledger, driver, tuple(records))
 
 

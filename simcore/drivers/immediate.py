@@ -43,7 +43,7 @@ class ImmediateDriver:
 
     def _ask(self, fact: Any) -> None:
         view = self._view
-        view.tick_us = view.decision_us = view.next_decision_us = self._kernel.now
+        view.tick_us = view.decision_us = self._kernel.now
         for command in commands_of(self._policy.on(fact, view)):
             if isinstance(command, Wake):
                 if command.at < NEVER:

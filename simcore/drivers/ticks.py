@@ -6,21 +6,26 @@ instant; the ticks in between are then never visited, with the same outcome.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simcore.clock import NEVER, Priority
 from simcore.commands import Wake
 from simcore.drivers.effect import apply, commands_of
+from simcore.kernel import Recurrent
 from simcore.recorder import TICK, LogRecord
 
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
-    from simcore.commands import Answer, Command
     from simcore.kernel import Kernel
     from simcore.ledger import Ledger
     from simcore.policy import TickPolicy, View
     from simcore.scenario import Control
     from simcore.trace import Recording
+
+
+# As plain numbers: they are compared for every event.
+_TICK: Final = int(Priority.TICK)
+_DECISION: Final = int(Priority.DECISION)
 
 
 class UnsettledError(Exception):
@@ -38,12 +43,17 @@ class TickDriver:
 
     __slots__ = (
         "_arrivals",
-        "_control",
+        "_decide",
         "_end_us",
         "_kernel",
         "_ledger",
-        "_policy",
-        "_stride",
+        "_news_us",
+        "_next",
+        "_parallel",
+        "_period_us",
+        "_processing_us",
+        "_stride_us",
+        "_tick_us",
         "_view",
         "skipped_ticks",
     )
@@ -56,58 +66,84 @@ class TickDriver:
         view: View,
         recording: Recording,
     ) -> None:
+        control = view.control
         self._kernel = kernel
         self._ledger = ledger
-        self._policy = policy
+        self._decide = policy.decide
+        self._parallel = policy.parallel_calls
         self._view = view
-        self._control = control = view.control
-        self._arrivals = recording.arrivals
+        self._arrivals = arrivals = recording.arrivals
+        self._period_us = period = control.period_us
+        self._processing_us = control.processing_us
         # Where processing outlasts the period, only every stride-th tick can be asked.
-        self._stride = max(1, -(-control.processing_us // control.period_us)) * control.period_us
-        last = recording.arrivals[-1].arrived_at_us if recording.arrivals else 0
-        self._end_us = last + control.horizon_us
+        self._stride_us = max(1, -(-control.processing_us // period)) * period
+        self._next = Recurrent(kernel, self._tick)
+        self._tick_us = 0
         self.skipped_ticks = 0
-        if recording.arrivals:
-            kernel.at(0, Priority.TICK, self._tick)
+        if arrivals:
+            self._news_us = arrivals[0].arrived_at_us
+            self._end_us = arrivals[-1].arrived_at_us + control.horizon_us
+            kernel.again(self._next, self._asked_from(0, self._news_us), _TICK)
+
+    def _asked_from(self, tick: Microseconds, time: Microseconds) -> Microseconds:
+        """The first tick at or after `time` among those asked from `tick` on, waiting at each."""
+        if time <= tick:
+            return tick
+        hops = -(-(time - tick) // self._stride_us)
+        self.skipped_ticks += hops * (self._stride_us // self._period_us - 1)
+        return tick + hops * self._stride_us
 
     def _tick(self, event: Any) -> None:
-        now = self._kernel.now
-        self._view.tick_us = now
+        self._tick_us = now = self._kernel._now
         outstanding = self._ledger.outstanding_us
         if outstanding > now:
-            self._kernel.at(outstanding, Priority.TICK, self._ask)
+            self._kernel.at(outstanding, _TICK, self._ask)
         else:
             self._ask(event)
 
     def _ask(self, _: Any) -> None:
-        kernel, view, control = self._kernel, self._view, self._control
-        tick = view.tick_us
-        if kernel.now > self._end_us:
-            raise UnsettledError(
-                f"still deciding {control.horizon_us // 1_000_000} s after the final recognition"
-            )
-        self._observe(tick)
-        view.decision_us = decision = kernel.now + control.processing_us
-        view.next_decision_us = decision + control.period_us
+        # The hot path: everything that happens at every asked tick, in one place.
+        kernel, view, tick, period = self._kernel, self._view, self._tick_us, self._period_us
+        now = kernel._now
+        if now > self._end_us:
+            raise UnsettledError("a policy still decides long after the final recognition")
+        if self._news_us <= tick:
+            self._observe(tick)
+        elif view.fresh:
+            view.fresh = ()
+        view.tick_us = tick
+        view.decision_us = decision = now + self._processing_us
         if TICK in kernel.topics:
-            kernel.publish(TICK, LogRecord(kernel.now, TICK, argument=view.candidate))
-        commands, wake = self._split(self._policy.on(TICK, view))
-        following = next_tick(tick, decision, control)
-        skipped = (following - tick) // control.period_us - 1
-        if commands:
-            kernel.at(decision, Priority.DECISION, self._effect, commands)
-        elif wake is None and view.final and not self._ledger.undecided:
+            kernel.publish(TICK, LogRecord(now, TICK, argument=view.candidate))
+
+        answer = self._decide(view)
+        wake: Wake | None = None
+        if type(answer) is Wake:
+            wake = answer
+        elif answer is not None:
+            commands = commands_of(answer)
+            if type(commands[-1]) is Wake:
+                wake, commands = commands[-1], commands[:-1]
+            if commands:
+                kernel.at(decision, _DECISION, self._effect, commands)
+        elif view.final and not self._ledger.undecided:
             return
+
+        until = tick
         if wake is not None:
-            until = self._due(wake.at)
+            until = self._news_us
+            if wake.at < NEVER:
+                # A decision at `wake.at` comes from a tick one processing time earlier.
+                until = min(until, wake.at - self._processing_us)
             if until == NEVER:
                 return
-            if until > following:
-                hops = -(-(until - following) // self._stride)
-                following += hops * self._stride
-                skipped += hops * (self._stride // control.period_us - 1)
-        self.skipped_ticks += skipped
-        kernel.at(following, Priority.TICK, self._tick)
+        following = tick + period
+        if following < decision:
+            following = -(-decision // period) * period
+            self.skipped_ticks += (following - tick) // period - 1
+        if following < until:
+            following = self._asked_from(following, until)
+        kernel.again(self._next, following, _TICK)
 
     def _observe(self, tick: Microseconds) -> None:
         view, arrivals = self._view, self._arrivals
@@ -115,28 +151,12 @@ class TickDriver:
         while upto < len(arrivals) and arrivals[upto].arrived_at_us <= tick:
             upto += 1
         view.fresh = arrivals[seen:upto]
-        if upto > seen:
-            view.arrivals = arrivals[:upto]
-            latest = arrivals[upto - 1]
-            view.candidate = latest.argument
-            view.final = latest.is_final
-
-    @staticmethod
-    def _split(answer: Answer) -> tuple[tuple[Command, ...], Wake | None]:
-        """What to carry out, and the hint that stands alone or last."""
-        if type(answer) is Wake:
-            return (), answer
-        commands = commands_of(answer)
-        if commands and type(commands[-1]) is Wake:
-            return commands[:-1], commands[-1]
-        return commands, None
-
-    def _due(self, at: Microseconds) -> Microseconds:
-        """The earliest tick at which a policy that waits until `at` has something to decide."""
-        seen = len(self._view.arrivals)
-        news = self._arrivals[seen].arrived_at_us if seen < len(self._arrivals) else NEVER
-        return min(news, NEVER if at >= NEVER else at - self._control.processing_us)
+        view.arrivals = arrivals[:upto]
+        latest = arrivals[upto - 1]
+        view.candidate = latest.argument
+        view.final = latest.is_final
+        self._news_us = arrivals[upto].arrived_at_us if upto < len(arrivals) else NEVER
 
     def _effect(self, event: Any) -> None:
         for command in event._value:
-            apply(command, self._ledger, parallel=self._policy.parallel_calls)
+            apply(command, self._ledger, parallel=self._parallel)
