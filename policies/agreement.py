@@ -18,6 +18,7 @@ def agrees(arrivals: Sequence[Arrival], consensus: int) -> bool:
     if len(arrivals) < consensus:
         return False
     latest = arrivals[-1].argument
-    return latest is not None and all(
-        arrivals[-back].argument == latest for back in range(2, consensus + 1)
-    )
+    for arrival in arrivals[-consensus:]:
+        if arrival.argument != latest:
+            return False
+    return latest is not None

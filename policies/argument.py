@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simcore.commands import UNTIL_NEWS, Launch, Update, Wake
+from simcore.commands import UNTIL_ARRIVAL, UNTIL_CHANGE, Launch, Update, Wake
 from simcore.policy import TickPolicy
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ class ArgumentPolicy(TickPolicy):
         raise NotImplementedError
 
     def while_idle(self, view: View) -> Answer:
-        """The answer of an idle controller that does not launch."""
-        return UNTIL_NEWS
+        """The answer of an idle controller that does not launch its candidate."""
+        return UNTIL_ARRIVAL
 
     def while_active(self, view: View, active: VersionRecord) -> Answer:
         """The answer while a call has the candidate's argument, or the candidate is empty."""
-        return UNTIL_NEWS
+        return UNTIL_CHANGE
 
     def after_launch(self, view: View) -> Wake:
         """How long a call that is launched now needs no attention, unless news arrives."""
-        return UNTIL_NEWS
+        return UNTIL_CHANGE
 
     def updated(self, argument: str) -> Answer:
         """How the call follows a new argument."""
@@ -48,12 +48,12 @@ class ArgumentPolicy(TickPolicy):
         active, candidate = view.active, view.candidate
         if active is None:
             if candidate is None:
-                return self.while_idle(view)
+                return UNTIL_CHANGE
             if view.final:
                 return Launch(candidate)
             if self.launches(view):
                 return Launch(candidate), self.after_launch(view)
             return self.while_idle(view)
         if candidate is not None and candidate != active.argument:
-            return self.updated(candidate) if self.reactive_update else UNTIL_NEWS
+            return self.updated(candidate) if self.reactive_update else UNTIL_CHANGE
         return self.while_active(view, active)

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from simcore.clock import Microseconds, seconds
-from simcore.commands import UNTIL_NEWS, Cancel, Command, Launch, Restart, Update, Wake
+from simcore.commands import UNTIL_CHANGE, Cancel, Command, Launch, Restart, Update, Wake
 from simcore.drivers.ticks import next_tick
 from simcore.policy import TickPolicy
 
@@ -71,7 +71,7 @@ class Clairvoyant(TickPolicy):
         if planned is not None:
             return planned
         later = [tick for tick in self._plan if tick > view.tick_us]
-        return Wake(min(later) + view.control.processing_us) if later else UNTIL_NEWS
+        return Wake(min(later) + view.control.processing_us) if later else UNTIL_CHANGE
 
 
 class _Search:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from policies.argument import ArgumentPolicy
+from simcore.commands import UNTIL_CHANGE
 
 if TYPE_CHECKING:
+    from simcore.commands import Answer
     from simcore.policy import View
 
 
@@ -17,3 +19,6 @@ class EndOfUtterance(ArgumentPolicy):
 
     def launches(self, view: View) -> bool:
         return False
+
+    def while_idle(self, view: View) -> Answer:
+        return UNTIL_CHANGE

@@ -11,7 +11,7 @@ from policies.agreement import agrees
 from policies.argument import ArgumentPolicy
 from policies.lookahead import worth_launching
 from policies.veto import last_chance, worth_cancelling
-from simcore.commands import UNTIL_NEWS, Cancel, Update, Wake
+from simcore.commands import UNTIL_ARRIVAL, UNTIL_CHANGE, Cancel, Update, Wake
 
 if TYPE_CHECKING:
     from simcore.commands import Answer
@@ -58,14 +58,14 @@ class Rassg(ArgumentPolicy):
 
     def while_idle(self, view: View) -> Answer:
         # Agreement changes with arrivals alone; a lookahead may change at any tick.
-        return None if self.launch == "lookahead" else UNTIL_NEWS
+        return None if self.launch == "lookahead" else UNTIL_ARRIVAL
 
     def after_launch(self, view: View) -> Wake:
         if not self.active_cancellation:
-            return UNTIL_NEWS
+            return UNTIL_CHANGE
         launched = view.decision_us
         opens, _ = last_chance(view, view.profile.deadline(launched, launched))
-        return Wake(opens)
+        return Wake(opens, on_change=True)
 
     def updated(self, argument: str) -> Answer:
         return Update(argument, reuse=self.progress_reuse)
@@ -77,12 +77,12 @@ class Rassg(ArgumentPolicy):
             or active.outcome is not None
             or active.argument != view.candidate
         ):
-            return UNTIL_NEWS
+            return UNTIL_CHANGE
         opens, closes = last_chance(view, active.deadline_us)
         if view.decision_us > closes:
-            return UNTIL_NEWS
+            return UNTIL_CHANGE
         if view.decision_us < opens:
-            return Wake(opens)
+            return Wake(opens, on_change=True)
         if worth_cancelling(view, active):
             self._seen_at_cancel = len(view.arrivals)
             return Cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from simcore.commands import UNTIL_NEWS, Command, Launch, Select
+from simcore.commands import UNTIL_ARRIVAL, Command, Launch, Select
 from simcore.policy import TickPolicy
 
 if TYPE_CHECKING:
@@ -27,6 +27,6 @@ class StreamRag(TickPolicy):
         commands: list[Command] = [
             Launch(arrival.argument) for arrival in view.fresh if arrival.argument is not None
         ]
-        if view.fresh and view.final:
+        if view.news and view.final:
             commands.append(Select(view.candidate))
-        return (*commands, UNTIL_NEWS)
+        return (*commands, UNTIL_ARRIVAL)

@@ -49,19 +49,24 @@ class Select(NamedTuple):
 
 
 class Wake(NamedTuple):
-    """Wait, and do not ask before news arrives or a decision could take effect at `at`.
+    """Wait, and do not ask before there is news or a decision could take effect at `at`.
 
-    News is an arrival, for tick policies. Without this hint, alone or last among the commands, a
-    policy is asked at every tick; the hint says that asking earlier could not change its answer.
+    For tick policies an arrival is news; with `on_change` only one that changes the candidate, and
+    the final flush. Without this hint, alone or last among the commands, a policy is asked at every
+    tick; the hint says that asking earlier could not change its answer.
     """
 
     at: Microseconds
+    on_change: bool = False
 
 
 Command = Launch | Update | Cancel | Restart | Select | Wake
 
-UNTIL_NEWS: Final = Wake(NEVER)
+UNTIL_ARRIVAL: Final = Wake(NEVER)
 """Wait until the next arrival."""
+
+UNTIL_CHANGE: Final = Wake(NEVER, on_change=True)
+"""Wait until the candidate changes or the final flush arrives."""
 
 Answer = Command | tuple[Command, ...] | None
 """None waits until the next tick (or, event by event, does nothing)."""

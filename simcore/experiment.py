@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,7 @@ from simcore.registry import PolicyFactory, policy_factory
 from simcore.trajectory import Trajectory, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
     import polars as pl
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 BLOCK_SIZE: Final = 300
 """Trajectories a block, about: large enough to hide the hand-over, small enough to share out."""
 
-SCORES: Final = tuple(
-    field.name for field in fields(Trajectory) if field.name not in ("versions", "log")
-)
+SCORES: Final = Trajectory._fields[: Trajectory._fields.index("versions")]
 KEYS: Final = (
     "recording_id",
     "group_id",
@@ -152,7 +150,9 @@ def run_block(block: Block) -> pl.DataFrame:
     """The rows of one block."""
     import polars as pl
 
-    return pl.DataFrame(list(_rows(block)), schema=schema(), orient="row")
+    columns = zip(*_rows(block), strict=True)
+    types = schema()
+    return pl.DataFrame(dict(zip(types, columns, strict=True)), schema=types)
 
 
 def log_block(block: Block) -> pl.DataFrame:
@@ -173,7 +173,7 @@ def log_block(block: Block) -> pl.DataFrame:
 def _rows(block: Block) -> Iterator[tuple[Any, ...]]:
     for keys, result in _trajectories(block):
         if isinstance(result, Trajectory):
-            yield (*keys, *_scores(result), None, None, block.seed)
+            yield (*keys, *result[: len(SCORES)], None, None, block.seed)
         else:
             message = f"{type(result).__name__}: {result}".splitlines()[0]
             yield (*keys, *(None,) * len(SCORES), _failure(result), message, block.seed)
@@ -205,10 +205,6 @@ def _trajectories(
                 )
             except Exception as error:
                 yield keys, error
-
-
-def _scores(result: Trajectory) -> Iterable[Any]:
-    return [getattr(result, name) for name in SCORES]
 
 
 def _failure(error: Exception) -> str:

@@ -10,7 +10,6 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import simpy
-from simpy.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +41,7 @@ class Kernel(simpy.Environment):
         callback: Callable[[Any], None],
         value: Any = None,
     ) -> None:
-        """Call `callback(event)` at `time`; `event.value` is `value`.
+        """Call `callback(event)` at `time`; `event._value` is `value`.
 
         `priority` is one of `simcore.clock.Priority`. An event cannot be withdrawn: its callback
         must know when it is out of date. Raises ``ValueError`` for a time that has passed.
@@ -50,7 +49,7 @@ class Kernel(simpy.Environment):
         if time < self._now:
             raise ValueError(f"an event at {time} us, but the clock is at {self._now} us")
         # What Environment.schedule does, without its detour over a relative delay.
-        heappush(self._queue, (time, priority, next(self._eid), _Once(self, callback, value)))  # type: ignore[misc]
+        heappush(self._queue, (time, priority, next(self._eid), _Once(callback, value)))  # type: ignore[misc]
 
     def again(self, event: Recurrent, time: Microseconds, priority: int) -> None:
         """Put an event on the clock that is not on it: for the first time, or once more."""
@@ -81,22 +80,22 @@ class Kernel(simpy.Environment):
             callback(fact)
 
 
-class _Once(Event):
-    """An event that is triggered from the start, as SimPy's own Timeout is."""
+class _Once:
+    """As much of a triggered SimPy event as the loop looks at: nothing ever waits for it."""
 
-    def __init__(self, env: Kernel, callback: Callable[[Any], None], value: Any) -> None:
-        self.env = env
-        self.callbacks = [callback]
+    __slots__ = ("_value", "callbacks")
+    _ok = True
+
+    def __init__(self, callback: Callable[[Any], None], value: Any) -> None:
+        self.callbacks: list[Callable[[Any], None]] | None = [callback]
         self._value = value
-        self._ok = True
 
 
-class Recurrent(Event):
+class Recurrent(_Once):
     """An event of one callback, for `Kernel.again`; it spares a new object each time."""
 
-    def __init__(self, env: Kernel, callback: Callable[[Any], None]) -> None:
-        self.env = env
-        self.kept = [callback]
-        self.callbacks = self.kept
+    __slots__ = ("kept",)
+
+    def __init__(self, callback: Callable[[Any], None]) -> None:
+        self.kept = self.callbacks = [callback]
         self._value = None
-        self._ok = True

@@ -28,7 +28,8 @@ class View:
     - `decision_us`: when an answer given now takes effect (d); `next_decision_us`: when the next
       regular one would (d + period);
     - `acknowledgement_us`: the expected latency of an acknowledgement (kappa);
-    - `arrivals`: recognized prefixes, oldest first; `fresh`: those not observed before;
+    - `arrivals`: recognized prefixes, oldest first; `news`: how many of them were not observed
+      before, and `fresh`: those;
     - `candidate`: the latest arrival's argument or None; `final`: the final flush is observed;
     - `active`: the current version of the call that is held, or None;
     - `profile`, `control`: the tool and the controller.
@@ -39,12 +40,13 @@ class View:
         "_ledger",
         "_stream_key",
         "acknowledgement_us",
+        "active",
         "arrivals",
         "candidate",
         "control",
         "decision_us",
         "final",
-        "fresh",
+        "news",
         "profile",
         "tick_us",
     )
@@ -66,18 +68,18 @@ class View:
         self.tick_us: Microseconds = 0
         self.decision_us: Microseconds = 0
         self.arrivals: tuple[Arrival, ...] = ()
-        self.fresh: tuple[Arrival, ...] = ()
+        self.news = 0
         self.candidate: Argument | None = None
+        self.active: VersionRecord | None = None
         self.final = False
+
+    @property
+    def fresh(self) -> tuple[Arrival, ...]:
+        return self.arrivals[len(self.arrivals) - self.news :]
 
     @property
     def next_decision_us(self) -> Microseconds:
         return self.decision_us + self.control.period_us
-
-    @property
-    def active(self) -> VersionRecord | None:
-        ledger = self._ledger
-        return None if ledger.held is None else ledger.current[ledger.held]
 
     @property
     def calls(self) -> tuple[VersionRecord, ...]:

@@ -37,5 +37,5 @@ class TraceSource:
 def _publish(event: Any) -> None:
     kernel: Kernel
     fact: LogRecord | AgentEvent
-    kernel, topic, fact = event.value
+    kernel, topic, fact = event._value
     kernel.publish(topic, fact)

@@ -41,7 +41,7 @@ class ToolProfile:
 
     def deadline(self, committed: Microseconds, start: Microseconds) -> Microseconds:
         """Eq. 1 of RASSG: b = min(c + w, max(c, s + l)); past b the version is irreversible."""
-        return min(committed + self.cancel_window_us, self.completion(committed, start))
+        return min(committed + self.cancel_window_us, max(committed, start + self.runtime_us))
 
     def keeps_progress(self, old: str, new: str) -> bool:
         """Whether the work done for argument `old` still serves `new` (both canonical).

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from simcore.clock import seconds
 from simcore.drivers.immediate import ImmediateDriver
@@ -30,8 +29,7 @@ DEFAULT_CONTROL = Control()
 Result = Literal["right", "wrong", "none", "right_abstention"]
 
 
-@dataclass(frozen=True, slots=True)
-class Trajectory:
+class Trajectory(NamedTuple):
     """The outcome of one trajectory.
 
     The fields before `versions` are columns of `trajectories.parquet`; scores are None for an

@@ -37,13 +37,14 @@ class ImmediateDriver:
     def _observe(self, fact: LogRecord) -> None:
         assert fact.detail is not None
         view, arrival = self._view, self._recording.arrivals[fact.detail]
-        view.fresh = (arrival,)
+        view.news = 1
         view.arrivals = (*view.arrivals, arrival)
         view.candidate, view.final = arrival.argument, arrival.is_final
 
     def _ask(self, fact: Any) -> None:
         view = self._view
         view.tick_us = view.decision_us = self._kernel.now
+        view.active = self._ledger.active
         for command in commands_of(self._policy.on(fact, view)):
             if isinstance(command, Wake):
                 if command.at < NEVER:

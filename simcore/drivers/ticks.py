@@ -47,13 +47,12 @@ class TickDriver:
         "_end_us",
         "_kernel",
         "_ledger",
-        "_news_us",
-        "_next",
         "_parallel",
         "_period_us",
         "_processing_us",
+        "_seen",
         "_stride_us",
-        "_tick_us",
+        "_told",
         "_view",
         "skipped_ticks",
     )
@@ -77,43 +76,52 @@ class TickDriver:
         self._processing_us = control.processing_us
         # Where processing outlasts the period, only every stride-th tick can be asked.
         self._stride_us = max(1, -(-control.processing_us // period)) * period
-        self._next = Recurrent(kernel, self._tick)
-        self._tick_us = 0
+        self._told = TICK in kernel.topics
+        self._seen = 0
         self.skipped_ticks = 0
         if arrivals:
-            self._news_us = arrivals[0].arrived_at_us
             self._end_us = arrivals[-1].arrived_at_us + control.horizon_us
-            kernel.again(self._next, self._asked_from(0, self._news_us), _TICK)
+            # The driver keeps no reference to the event, which refers to it: without cycles a
+            # finished trajectory is freed at once, and the garbage collector has nothing to do.
+            kernel.again(
+                Recurrent(self._ask), self._asked_from(0, arrivals[0].arrived_at_us), _TICK
+            )
 
     def _asked_from(self, tick: Microseconds, time: Microseconds) -> Microseconds:
         """The first tick at or after `time` among those asked from `tick` on, waiting at each."""
-        if time <= tick:
-            return tick
-        hops = -(-(time - tick) // self._stride_us)
-        self.skipped_ticks += hops * (self._stride_us // self._period_us - 1)
-        return tick + hops * self._stride_us
+        stride = self._stride_us
+        hops = -(-(time - tick) // stride)
+        self.skipped_ticks += hops * (stride // self._period_us - 1)
+        return tick + hops * stride
 
-    def _tick(self, event: Any) -> None:
-        self._tick_us = now = self._kernel._now
-        outstanding = self._ledger.outstanding_us
-        if outstanding > now:
-            self._kernel.at(outstanding, _TICK, self._ask)
-        else:
-            self._ask(event)
-
-    def _ask(self, _: Any) -> None:
-        # The hot path: everything that happens at every asked tick, in one place.
-        kernel, view, tick, period = self._kernel, self._view, self._tick_us, self._period_us
-        now = kernel._now
+    def _ask(self, event: Any) -> None:
+        # The hot path: what happens at every asked tick stands in one place, without calls.
+        kernel, ledger, view, period = self._kernel, self._ledger, self._view, self._period_us
+        tick = now = kernel._now
+        if event._value is not None:
+            event, tick = event._value
+        elif ledger.outstanding_us > now:
+            # Serial: ask again when the acknowledgement has arrived, for what this tick observed.
+            kernel.at(ledger.outstanding_us, _TICK, self._ask, (event, tick))
+            return
         if now > self._end_us:
             raise UnsettledError("a policy still decides long after the final recognition")
-        if self._news_us <= tick:
-            self._observe(tick)
-        elif view.fresh:
-            view.fresh = ()
+
+        arrivals = self._arrivals
+        seen = upto = self._seen
+        while upto < len(arrivals) and arrivals[upto].arrived_at_us <= tick:
+            upto += 1
+        view.news = upto - seen
+        if upto > seen:
+            self._seen = upto
+            view.arrivals = arrivals[:upto]
+            latest = arrivals[upto - 1]
+            view.candidate = latest.argument
+            view.final = latest.is_final
         view.tick_us = tick
         view.decision_us = decision = now + self._processing_us
-        if TICK in kernel.topics:
+        view.active = None if ledger.held is None else ledger.current[ledger.held]
+        if self._told:
             kernel.publish(TICK, LogRecord(now, TICK, argument=view.candidate))
 
         answer = self._decide(view)
@@ -126,15 +134,22 @@ class TickDriver:
                 wake, commands = commands[-1], commands[:-1]
             if commands:
                 kernel.at(decision, _DECISION, self._effect, commands)
-        elif view.final and not self._ledger.undecided:
+        elif view.final and not ledger.undecided:
             return
 
         until = tick
         if wake is not None:
-            until = self._news_us
+            until = NEVER
             if wake.at < NEVER:
                 # A decision at `wake.at` comes from a tick one processing time earlier.
-                until = min(until, wake.at - self._processing_us)
+                until = wake.at - self._processing_us
+            candidate = view.candidate
+            while upto < len(arrivals):
+                coming = arrivals[upto]
+                if not wake.on_change or coming.argument != candidate or coming.is_final:
+                    until = min(until, coming.arrived_at_us)
+                    break
+                upto += 1
             if until == NEVER:
                 return
         following = tick + period
@@ -143,19 +158,7 @@ class TickDriver:
             self.skipped_ticks += (following - tick) // period - 1
         if following < until:
             following = self._asked_from(following, until)
-        kernel.again(self._next, following, _TICK)
-
-    def _observe(self, tick: Microseconds) -> None:
-        view, arrivals = self._view, self._arrivals
-        seen = upto = len(view.arrivals)
-        while upto < len(arrivals) and arrivals[upto].arrived_at_us <= tick:
-            upto += 1
-        view.fresh = arrivals[seen:upto]
-        view.arrivals = arrivals[:upto]
-        latest = arrivals[upto - 1]
-        view.candidate = latest.argument
-        view.final = latest.is_final
-        self._news_us = arrivals[upto].arrived_at_us if upto < len(arrivals) else NEVER
+        kernel.again(event, following, _TICK)
 
     def _effect(self, event: Any) -> None:
         for command in event._value:

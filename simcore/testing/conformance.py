@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from simcore.clock import NEVER
-from simcore.commands import UNTIL_NEWS, Wake
+from simcore.commands import UNTIL_ARRIVAL, Wake
 from simcore.drivers.effect import commands_of
 from simcore.drivers.ticks import UnsettledError
 from simcore.ledger import IllegalCommandError
@@ -89,7 +89,7 @@ def check_policy(
 
 
 def _outcome(result: Trajectory) -> Trajectory:
-    return replace(result, log=())
+    return result._replace(log=())
 
 
 def _decisions(result: Trajectory, until: Microseconds) -> list[LogRecord]:
@@ -171,5 +171,5 @@ class _Impatient(_Wrapper):
         if not isinstance(last, Wake):
             return tuple(c for c in (*commands, last) if c is not None) or None
         ended = last.at == NEVER and view.final
-        again = UNTIL_NEWS if ended else Wake(view.decision_us + 1)
+        again = UNTIL_ARRIVAL if ended else Wake(view.decision_us + 1)
         return (*commands, again)

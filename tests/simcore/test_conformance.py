@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simcore.commands import UNTIL_NEWS, Answer, Cancel, Launch, Wake
+from simcore.commands import UNTIL_ARRIVAL, Answer, Cancel, Launch, Wake
 from simcore.policy import TickPolicy, View
 from simcore.registry import policy_factory, registered
 from simcore.testing import check_policy
@@ -30,7 +30,7 @@ class Eager(TickPolicy):
     """Launches whatever the candidate is."""
 
     def decide(self, view: View) -> Answer:
-        return UNTIL_NEWS if view.candidate is None else Launch(view.candidate)
+        return UNTIL_ARRIVAL if view.candidate is None else Launch(view.candidate)
 
 
 class Moody(TickPolicy):
@@ -63,10 +63,10 @@ class Dozing(TickPolicy):
 
     def decide(self, view: View) -> Answer:
         if view.active or view.candidate is None:
-            return UNTIL_NEWS
+            return UNTIL_ARRIVAL
         if view.tick_us // view.control.period_us % 2:
             return Launch(view.candidate)
-        return UNTIL_NEWS if view.final else Wake(view.decision_us + 5_000_000)
+        return UNTIL_ARRIVAL if view.final else Wake(view.decision_us + 5_000_000)
 
 
 class Peeking(TickPolicy):
@@ -76,7 +76,7 @@ class Peeking(TickPolicy):
         forecast = view._forecast
         assert forecast is not None
         if view.active or view.candidate is None:
-            return UNTIL_NEWS
+            return UNTIL_ARRIVAL
         return Launch(view.candidate) if view.final or len(forecast.at_us) % 2 else None
 
 

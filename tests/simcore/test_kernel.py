@@ -19,7 +19,7 @@ def test_events_come_by_time_then_priority_then_sequence(
     kernel, seen = Kernel(), []
     for number, (time, priority) in enumerate(events):
         key = (time, priority, number)
-        kernel.at(time, priority, lambda event: seen.append((kernel.now, event.value)), key)
+        kernel.at(time, priority, lambda event: seen.append((kernel.now, event._value)), key)
     kernel.run()
     assert [key for _, key in seen] == sorted(key for _, key in seen)
     assert all(now == key[0] for now, key in seen)
