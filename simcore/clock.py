@@ -71,7 +71,8 @@ def format_duration(microseconds: Microseconds) -> str:
     ('1.6 s', '320 ms', '15 us')
     """
     if microseconds and microseconds % 100_000 == 0 and microseconds >= 1_000_000:
-        return f"{seconds(microseconds):g} s"
+        whole, tenth = divmod(microseconds // 100_000, 10)
+        return f"{whole}.{tenth} s" if tenth else f"{whole} s"
     if microseconds % 1_000 == 0:
         return f"{microseconds // 1_000} ms"
     return f"{microseconds} us"
