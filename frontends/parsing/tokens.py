@@ -66,11 +66,16 @@ def tokenize(words: Sequence[str]) -> list[Token]:
     >>> [token.piece for token in tokenize(["At", "3", "p.m.,", "$1,200", "twenty-one"])]
     ['at', '3', 'pm', '$', '1200', 'twenty', 'one']
     """
-    tokens = []
+    tokens: list[Token] = []
     for index, word in enumerate(words):
         plain = word.lower().replace("’", "'").replace("'", "")
         plain = _HALF_DAY.sub(lambda found: f" {found[1] or found[2]}m ", plain)
-        tokens += [Token(piece.replace(",", ""), index, index) for piece in _PIECE.findall(plain)]
+        for piece in _PIECE.findall(plain):
+            if piece == "m" and tokens and tokens[-1].piece in ("a", "p"):
+                half = tokens.pop()
+                tokens.append(Token(f"{half.piece}m", half.first, index))
+            else:
+                tokens.append(Token(piece.replace(",", ""), index, index))
     return tokens
 
 

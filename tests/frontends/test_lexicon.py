@@ -77,6 +77,8 @@ def test_three_in_the_afternoon(text: str) -> None:
         ("noon", "12:00"),
         ("at midnight", "00:00"),
         ("12:15 a.m.", "00:15"),
+        ("at 1120A. M. under my name", "11:20"),
+        ("at 4p m", "16:00"),
         ("twelve thirty p.m.", "12:30"),
         ("at 8:30 tonight", "20:30"),
         ("a table for eight people at nine", "09:00"),
