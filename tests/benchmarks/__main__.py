@@ -74,8 +74,10 @@ def _plain_inputs(scenario: Scenario) -> list[Any]:
                 "miss_cost": action.miss_cost,
                 "reusable_fields": None if fields is None else sorted(fields),
             }
-            for checkpoint in scenario.checkpoints or (None,):
-                inputs.append(simpy_script.prepare(trace, tool, control, checkpoint))
+            inputs += [
+                simpy_script.prepare(trace, tool, control, checkpoint)
+                for checkpoint in scenario.checkpoints or (None,)
+            ]
     return inputs
 
 
