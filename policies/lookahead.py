@@ -5,24 +5,14 @@ The paper evaluates such a variant without a formula; this is this project's rea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from simcore.clock import Microseconds, seconds
+from simcore.clock import seconds
+from simcore.trace import INTERVAL_ENDS_US
 
 if TYPE_CHECKING:
+    from simcore.clock import Microseconds
     from simcore.policy import View
-
-INTERVAL_ENDS_US: Final[tuple[Microseconds, ...]] = (
-    320_000,
-    640_000,
-    960_000,
-    1_280_000,
-    1_920_000,
-    2_560_000,
-    3_200_000,
-    4_800_000,
-)
-"""tau_1..tau_8 after a forecast was made: where its future intervals end."""
 
 
 def worth_launching(view: View) -> bool:

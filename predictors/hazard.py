@@ -29,7 +29,6 @@ from predictors.features import State, state
 from predictors.forecast import digest, read_json
 from predictors.labels import (
     BEYOND,
-    BOUNDARIES_US,
     ONGOING,
     OUTCOMES,
     PERSISTS_RIGHT,
@@ -40,7 +39,7 @@ from predictors.versions import seen, ticks, versions
 from simcore.errors import InputError
 from simcore.files.atomic import write_atomic
 from simcore.files.faults import explain, path_text
-from simcore.trace import Forecast
+from simcore.trace import INTERVAL_ENDS_US, Forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +50,8 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 SCHEMA: Final = "hazard/v1"
-STEP_US: Final = BOUNDARIES_US[0]
-AGES_US: Final = (0, *BOUNDARIES_US)
+STEP_US: Final = INTERVAL_ENDS_US[0]
+AGES_US: Final = (0, *INTERVAL_ENDS_US)
 """Where each bin of ages begins; the last is open."""
 
 SMOOTHING: Final = 10.0
@@ -144,7 +143,7 @@ class Hazard(_Part):
             result[ONGOING] = rates.open[_bin(age)]
             alive = 1 - result[ONGOING]
             passed = 0
-            for interval, boundary in enumerate(BOUNDARIES_US, start=1):
+            for interval, boundary in enumerate(INTERVAL_ENDS_US, start=1):
                 while passed < boundary:
                     event, end = rates.event[_bin(age)], rates.end[_bin(age)]
                     result[interval] += alive * event

@@ -14,22 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from predictors.versions import seen, ticks, versions
 from simcore.clock import NEVER
+from simcore.trace import INTERVAL_ENDS_US
 
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
     from simcore.trace import Argument, Recording, Repair
-
-BOUNDARIES_US: Final = (
-    320_000,
-    640_000,
-    960_000,
-    1_280_000,
-    1_920_000,
-    2_560_000,
-    3_200_000,
-    4_800_000,
-)
-"""tau_1 to tau_8: interval k is (tau_{k-1}, tau_k] after the tick, with tau_0 = 0."""
 
 ONGOING: Final = 0
 BEYOND: Final = 9
@@ -65,7 +54,7 @@ def observe(recording: Recording, period_us: Microseconds) -> tuple[Observation,
         if any(onset <= time < closed for onset, closed in spans):
             outcomes: tuple[int, ...] = (ONGOING,)
         elif (event := _next_event(recording, argument, time)) is not None:
-            outcomes = (1 + bisect_left(BOUNDARIES_US, event - time),)
+            outcomes = (1 + bisect_left(INTERVAL_ENDS_US, event - time),)
         elif wrong is None:
             outcomes = (PERSISTS_WRONG, PERSISTS_RIGHT)
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
@@ -79,6 +79,19 @@ class AgentEvent:
     args: str | None = None
     text: str | None = None
     label: str | None = None
+
+
+INTERVAL_ENDS_US: Final[tuple[Microseconds, ...]] = (
+    320_000,
+    640_000,
+    960_000,
+    1_280_000,
+    1_920_000,
+    2_560_000,
+    3_200_000,
+    4_800_000,
+)
+"""tau_1..tau_8 after a forecast was made: interval k is (tau_{k-1}, tau_k], with tau_0 = 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simcore.cli.progress import progress
 from simcore.errors import UsageError
+from simcore.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,13 +152,11 @@ def _execute(
     check_target(folder, formats)
     if verbose:
         _say(f"{len(scenario.recordings)} recordings, {len(scenario.policies)} policies")
-    with _executor(jobs) as executor:
-        with progress("trajectories", quiet=quiet) as show:
-            frame = experiment.run(scenario, executor=executor, progress=show)
+    with _executor(jobs) as executor, show_progress(quiet=quiet) as show:
+        frame = experiment.run(scenario, executor=executor, progress=partial(show, "trajectories"))
         log = None
         if events:
-            with progress("events", quiet=quiet) as show:
-                log = experiment.events(scenario, executor=executor, progress=show)
+            log = experiment.events(scenario, executor=executor, progress=partial(show, "events"))
     summary = build_summary(frame, scenario, as_given=request)
     trace = None
     if "perfetto" in formats:

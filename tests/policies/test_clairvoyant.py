@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from policies.clairvoyant import Clairvoyant
 from simcore.commands import Answer, Cancel, Launch, Restart, Update
+from simcore.drivers.ticks import UnsettledError
 from simcore.policy import TickPolicy, View
 from simcore.registry import policy_factory
 from simcore.testing import controls, profiles, recordings
@@ -62,7 +63,10 @@ def test_no_single_call_policy_is_cheaper(
     rivals = [policy_factory(name, options) for name, options in RIVALS]
     rivals += [lambda number=number: Dice(seed + number) for number in range(20)]  # type: ignore
     for rival in rivals:
-        cost = simulate(trace, tool, rival, control, CHECKPOINT).cost
+        try:
+            cost = simulate(trace, tool, rival, control, CHECKPOINT).cost
+        except UnsettledError:  # the dice may fall so that it goes on for ever
+            continue
         if bound is None or cost is None:
             assert cost is bound is None
         else:

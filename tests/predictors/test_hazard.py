@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from predictors.features import State
 from predictors.forecast import digest, with_forecasts
 from predictors.hazard import AGES_US, STEP_US, Hazard, Rates, Training, fit
-from predictors.labels import BOUNDARIES_US, observe
+from predictors.labels import observe
 from simcore.errors import InputError
-from simcore.trace import Arrival, Recording, Repair
+from simcore.trace import INTERVAL_ENDS_US, Arrival, Recording, Repair
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,7 +122,7 @@ def test_constant_hazards_give_the_geometric_distribution() -> None:
     event, end, ongoing, wrong = 0.1, 0.05, 0.2, 0.3
     masses = constant(event, end, ongoing, wrong).masses(State(40_000, cue=False, final=False))
     assert masses[0] == pytest.approx(ongoing)
-    stay, reach = 1 - event - end, [0, *(tau // STEP_US for tau in BOUNDARIES_US)]
+    stay, reach = 1 - event - end, [0, *(tau // STEP_US for tau in INTERVAL_ENDS_US)]
     for k in range(1, 9):
         within = sum(stay**n * event for n in range(reach[k - 1], reach[k]))
         assert masses[k] == pytest.approx((1 - ongoing) * within)
