@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from frontends.metadata import Source
     from frontends.protocol import Parser, Recognizer
-    from frontends.work import Progress
     from simcore.clock import Microseconds
+    from simcore.progress import Progress
     from simcore.queueing import Queueing
     from simcore.trace import Recording
 

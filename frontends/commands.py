@@ -9,8 +9,8 @@ import typer
 
 if TYPE_CHECKING:
     from frontends.protocol import Parser, Recognizer
-    from frontends.work import Progress
     from simcore.clock import Microseconds
+    from simcore.progress import Progress
     from simcore.trace import Recording
 
 app = typer.Typer(name="trace", help="Build trace packs from audio.", no_args_is_help=True)
@@ -47,8 +47,8 @@ def build_pack(
     Any audio is brought to 16 kHz mono. Decodes are kept in a cache: a killed build goes on where
     it was.
     """
-    from frontends.work import show_progress
     from simcore.errors import UsageError, nearest
+    from simcore.progress import show_progress
 
     if queueing not in ("fifo", "latest"):
         raise UsageError(f"unknown queueing '{queueing}'{nearest(queueing, ('fifo', 'latest'))}")
@@ -86,7 +86,7 @@ def build_pilot(
     from frontends.parsing.lexicon import Lexicon
     from frontends.recast.pilot import ENCODER_FRAMES, SPLITS, speak_pilot
     from frontends.whisper import Whisper
-    from frontends.work import show_progress
+    from simcore.progress import show_progress
 
     with show_progress() as progress:
         speak_pilot(work, jobs=jobs, progress=progress, pairs=pairs)

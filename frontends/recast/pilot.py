@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from frontends.recast.grammar import Split
-    from frontends.work import Progress
+    from simcore.progress import Progress
 
 SEED: Final = 20261
 PAIRS: Final = 60

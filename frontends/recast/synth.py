@@ -18,7 +18,7 @@ from simcore.errors import MissingError
 from simcore.files.atomic import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from frontends.recast.script import PairScript
     from frontends.recast.timeline import Shape
+    from simcore.progress import Progress
 
 PROVENANCE = "audio.json"
 
@@ -41,7 +42,7 @@ class Kokoro:
         except ImportError:
             raise MissingError(
                 "speech synthesis needs the package kokoro-onnx; "
-                "install it with: pip install 'rassg-sim[synth]'"
+                "install it with: pip install 'rassg-sim[synthesis]'"
             ) from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -85,7 +86,7 @@ def synthesize(
     folder: Path,
     *,
     jobs: int,
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
 ) -> None:
     """Write the recordings of `scripts` with their `metadata.jsonl` into a folder.
 
