@@ -12,6 +12,7 @@ from policies.argument import ArgumentPolicy
 from policies.lookahead import worth_launching
 from policies.veto import last_chance, worth_cancelling
 from simcore.commands import UNTIL_ARRIVAL, UNTIL_CHANGE, Cancel, Update, Wake
+from simcore.drivers.ticks import next_tick
 
 if TYPE_CHECKING:
     from simcore.commands import Answer
@@ -65,7 +66,7 @@ class Rassg(ArgumentPolicy):
             return UNTIL_CHANGE
         launched = view.decision_us
         opens, _ = last_chance(view, view.profile.deadline(launched, launched))
-        return Wake(opens, on_change=True)
+        return Wake(opens, True)
 
     def updated(self, argument: str) -> Answer:
         return Update(argument, reuse=self.progress_reuse)
@@ -82,8 +83,10 @@ class Rassg(ArgumentPolicy):
         if view.decision_us > closes:
             return UNTIL_CHANGE
         if view.decision_us < opens:
-            return Wake(opens, on_change=True)
+            return Wake(opens, True)
         if worth_cancelling(view, active):
             self._seen_at_cancel = len(view.arrivals)
             return Cancel()
-        return None
+        control = view.control
+        following = next_tick(view.tick_us, view.decision_us, control) + control.processing_us
+        return UNTIL_CHANGE if following > closes and not view.final else None

@@ -6,6 +6,7 @@ Every version gets exactly one outcome: *executed* when the clock passes its dea
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simcore import recorder as topic
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _ACKNOWLEDGEMENT: Final = int(Priority.ACKNOWLEDGEMENT)
 _COMPLETION: Final = int(Priority.COMPLETION)
 _DEADLINE: Final = int(Priority.DEADLINE)
+
+
+# A named tuple made from a plain one, without a Python call for its fields.
+_record: Final = partial(tuple.__new__, VersionRecord)
 
 
 class IllegalCommandError(Exception):
@@ -197,9 +202,7 @@ class Ledger:
         profile = self._profile
         completion = profile.completion(committed, start)
         deadline = min(committed + profile.cancel_window_us, completion)  # Eq. 1
-        version = VersionRecord(
-            call, number, argument, start, committed, deadline, completion, None
-        )
+        version = _record((call, number, argument, start, committed, deadline, completion, None))
         self.current[call] = version
         kernel = self._kernel
         kernel.at(deadline, _DEADLINE, self._passed, version)
@@ -222,7 +225,7 @@ class Ledger:
     def _close(self, version: VersionRecord, outcome: Outcome, kind: str | None) -> None:
         if version.outcome is not None:
             raise AssertionError(f"{version} has its outcome already")
-        closed = VersionRecord(*version[:-1], outcome)
+        closed = _record((*version[:-1], outcome))
         self.current[version.call] = closed
         self.closed.append(closed)
         if kind is not None and kind in self._topics:

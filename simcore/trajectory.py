@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from simcore.clock import seconds
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from simcore.trace import Argument, Recording
 
 DEFAULT_CONTROL = Control()
+_COMMITMENT = attrgetter("committed_us", "call", "version")
 
 Result = Literal["right", "wrong", "none", "right_abstention"]
 
@@ -97,7 +99,8 @@ def simulate(
         driver = TickDriver(kernel, ledger, rule, view, trace)
     else:
         driver = ImmediateDriver(kernel, ledger, rule, view, trace)
-    TraceSource(trace).start(kernel)
+    if kernel.topics:
+        TraceSource(trace).start(kernel)
     kernel.drain()
     return score(trace, action, ledger, driver, tuple(records))
 
@@ -153,10 +156,6 @@ def score(
         result,  # type: ignore[arg-type]
         len(executed) - len(set(executed)),
         cost,
-        tuple(sorted(versions, key=_commitment)),
+        tuple(sorted(versions, key=_COMMITMENT)),
         log,
     )
-
-
-def _commitment(version: VersionRecord) -> tuple[Microseconds, int, int]:
-    return version.committed_us, version.call, version.version

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simcore.commands import Cancel, Command, Launch, Restart, Select, Update
+from simcore.commands import Cancel, Launch, Restart, Select, Update
 from simcore.ledger import IllegalCommandError
 
 if TYPE_CHECKING:
-    from simcore.commands import Answer
+    from simcore.commands import Answer, Command
     from simcore.ledger import Ledger
 
 
@@ -22,24 +22,24 @@ def commands_of(answer: Answer) -> tuple[Command, ...]:
     return answer if type(answer) is tuple else (answer,)  # type: ignore[return-value]
 
 
-def apply(command: Command, ledger: Ledger, *, parallel: bool) -> None:
+def apply(command: Any, ledger: Ledger, *, parallel: bool) -> None:
     """Carry out one command now.
 
     Raises `IllegalCommandError` for one that the state of the calls, or a policy without parallel
     calls, does not allow.
     """
-    match command:
-        case Launch():
-            if ledger.held is not None and not parallel:
-                raise IllegalCommandError("a launch while a call is active")
-            ledger.launch(command.argument)
-        case Update():
-            ledger.update(command.argument, reuse=command.reuse, call=command.call)
-        case Cancel():
-            ledger.cancel(command.call)
-        case Restart():
-            ledger.restart(command.argument, command.call)
-        case Select():
-            ledger.select(command.argument)
-        case _:
-            raise IllegalCommandError(f"{command!r} is not a command that can be carried out")
+    kind = type(command)
+    if kind is Launch:
+        if ledger.held is not None and not parallel:
+            raise IllegalCommandError("a launch while a call is active")
+        ledger.launch(command.argument)
+    elif kind is Update:
+        ledger.update(command.argument, reuse=command.reuse, call=command.call)
+    elif kind is Cancel:
+        ledger.cancel(command.call)
+    elif kind is Restart:
+        ledger.restart(command.argument, command.call)
+    elif kind is Select:
+        ledger.select(command.argument)
+    else:
+        raise IllegalCommandError(f"{command!r} is not a command that can be carried out")
