@@ -19,6 +19,7 @@ compare: $(VENV)/.core ## Compare all policies of SCENARIO with the first
 	$(BIN)/simcore run $(SCENARIO)
 
 test: $(VENV)/.dev lint ## Lint, type-check and test everything
+	-$(BIN)/simcore trace models --only tiny.en
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.dev
@@ -31,8 +32,11 @@ bench: $(VENV)/.dev ## Measure trajectories a second, as ratios to plain scripts
 	$(BIN)/python -m tests.benchmarks
 
 pilot: $(VENV)/.dev ## Build the pilot packs again: models, speech, decoding, forecasts
-	$(BIN)/simcore trace models
+	$(PIP) --editable '.[synthesis]'
+	$(BIN)/simcore trace models --only base --only kokoro
 	$(BIN)/simcore trace pilot
+	$(BIN)/simcore train hazard --on pilot/source --out scenarios/packs/pilot/hazard.json
+	$(BIN)/simcore train forecast --model scenarios/packs/pilot/hazard.json pilot/source pilot/test
 
 wheel: $(VENV)/.dev ## Build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
