@@ -46,7 +46,7 @@ class Lexicon:
         Raises `UsageError` for an unknown domain.
 
         >>> Lexicon().parse("a table at three no wait at four p.m.".split(), "time")
-        Parsed(argument={'tool': 'book', 'arguments': {'time': '16:00'}}, words=(6, 7, 8))
+        Parsed(argument={'tool': 'book', 'arguments': {'time': '16:00'}}, words=(7, 8))
         """
         if domain is not None and domain not in DOMAINS:
             raise UsageError(f"unknown domain '{domain}'{nearest(domain, DOMAINS)}")
