@@ -10,15 +10,18 @@ if TYPE_CHECKING:
     from simcore.trace import Arrival
 
 
-def agrees(arrivals: Sequence[Arrival], consensus: int) -> bool:
-    """Whether the last `consensus` arrivals carry one non-empty argument.
+def missing(arrivals: Sequence[Arrival], consensus: int) -> int:
+    """How many more arrivals it takes at least until the last `consensus` ones agree.
 
-    Only arrivals count: ticks that look at the same recognition again add no evidence.
+    0 where they carry one non-empty argument. Only arrivals count: ticks that look at the same
+    recognition again add no evidence.
     """
-    if len(arrivals) < consensus:
-        return False
     latest = arrivals[-1].argument
-    for arrival in arrivals[-consensus:]:
-        if arrival.argument != latest:
-            return False
-    return latest is not None
+    if latest is None:
+        return consensus
+    lacking = consensus
+    for arrival in reversed(arrivals):
+        if lacking == 0 or arrival.argument != latest:
+            break
+        lacking -= 1
+    return lacking

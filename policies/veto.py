@@ -33,5 +33,5 @@ def worth_cancelling(view: View, active: VersionRecord) -> bool:
         return False
     profile = view.profile
     progress = seconds(min(profile.runtime_us, max(0, view.decision_us - active.start_us)))
-    keeping = profile.stale_cost * p_bad
-    return keeping > profile.cancel_cost + profile.delay_price * progress * (1 - p_bad)
+    losing = profile.cancel_cost + profile.delay_price * progress * (1 - p_bad)
+    return profile.stale_cost * p_bad > losing

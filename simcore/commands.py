@@ -51,13 +51,15 @@ class Select(NamedTuple):
 class Wake(NamedTuple):
     """Wait, and do not ask before there is news or a decision could take effect at `at`.
 
-    For tick policies an arrival is news; with `on_change` only one that changes the candidate, and
-    the final flush. Without this hint, alone or last among the commands, a policy is asked at every
-    tick; the hint says that asking earlier could not change its answer.
+    For tick policies news is the `arrivals`-th arrival from now; with `on_change` the one that
+    changes the candidate; and always the final flush. Without this hint, alone or last among the
+    commands, a policy is asked at every tick; the hint says that asking earlier could not change
+    its answer.
     """
 
     at: Microseconds
     on_change: bool = False
+    arrivals: int = 1
 
 
 Command = Launch | Update | Cancel | Restart | Select | Wake

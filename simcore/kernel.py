@@ -52,9 +52,7 @@ class Kernel(simpy.Environment):
         heappush(self._queue, (time, priority, next(self._eid), _Once(callback, value)))  # type: ignore[misc]
 
     def again(self, event: Recurrent, time: Microseconds, priority: int) -> None:
-        """Put an event on the clock that is not on it: for the first time, or once more."""
-        if time < self._now:
-            raise ValueError(f"an event at {time} us, but the clock is at {self._now} us")
+        """Put an event on the clock that is not on it, once more, at a time that has not passed."""
         event.callbacks = event.kept
         heappush(self._queue, (time, priority, next(self._eid), event))  # type: ignore[misc]
 
@@ -87,7 +85,7 @@ class _Once:
     _ok = True
 
     def __init__(self, callback: Callable[[Any], None], value: Any) -> None:
-        self.callbacks: list[Callable[[Any], None]] | None = [callback]
+        self.callbacks: tuple[Callable[[Any], None], ...] | None = (callback,)
         self._value = value
 
 
@@ -97,5 +95,5 @@ class Recurrent(_Once):
     __slots__ = ("kept",)
 
     def __init__(self, callback: Callable[[Any], None]) -> None:
-        self.kept = self.callbacks = [callback]
+        self.kept = self.callbacks = (callback,)
         self._value = None

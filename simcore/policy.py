@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from simcore.recorder import TICK
@@ -89,8 +90,11 @@ class View:
     @property
     def p_bad(self) -> float | None:
         """The latest forecast of invalidity at or before the tick; None if there is none yet."""
-        index = self._latest_forecast()
-        return None if index < 0 else self._forecast.p_bad[index]  # type: ignore[union-attr]
+        forecast = self._forecast
+        if forecast is None:
+            return None
+        count = bisect_right(forecast.at_us, self.tick_us)
+        return forecast.p_bad[count - 1] if count else None
 
     @property
     def masses(self) -> tuple[Microseconds, tuple[float, ...]] | None:
@@ -98,13 +102,11 @@ class View:
 
         None if there is no forecast yet, or if it has p_bad alone.
         """
-        forecast, index = self._forecast, self._latest_forecast()
-        if forecast is None or forecast.masses is None or index < 0:
+        forecast = self._forecast
+        if forecast is None or forecast.masses is None:
             return None
-        return forecast.at_us[index], forecast.masses[index]
-
-    def _latest_forecast(self) -> int:
-        return -1 if self._forecast is None else self._forecast.index(self.tick_us)
+        count = bisect_right(forecast.at_us, self.tick_us)
+        return (forecast.at_us[count - 1], forecast.masses[count - 1]) if count else None
 
     def stream(self, source: str) -> np.random.Generator:
         """A fresh generator for one source of randomness; the same for every policy and worker."""

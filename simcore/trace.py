@@ -156,4 +156,7 @@ class Recording:
 
     def forecast(self, checkpoint: str) -> Forecast | None:
         """The forecast of one checkpoint, None where this recording has none."""
-        return next((f for f in self.forecasts if f.checkpoint == checkpoint), None)
+        for forecast in self.forecasts:
+            if forecast.checkpoint == checkpoint:
+                return forecast
+        return None

@@ -156,6 +156,6 @@ def score(
         result,  # type: ignore[arg-type]
         len(executed) - len(set(executed)),
         cost,
-        tuple(sorted(versions, key=_COMMITMENT)),
+        tuple(sorted(versions, key=_COMMITMENT) if len(versions) > 1 else versions),
         log,
     )

@@ -22,7 +22,7 @@ def commands_of(answer: Answer) -> tuple[Command, ...]:
     return answer if type(answer) is tuple else (answer,)  # type: ignore[return-value]
 
 
-def apply(command: Any, ledger: Ledger, *, parallel: bool) -> None:
+def apply(command: Any, ledger: Ledger, parallel: bool) -> None:
     """Carry out one command now.
 
     Raises `IllegalCommandError` for one that the state of the calls, or a policy without parallel

@@ -51,7 +51,7 @@ class ImmediateDriver:
                     at = max(command.at, self._kernel.now)
                     self._kernel.at(at, Priority.DECISION, self._timer)
             else:
-                apply(command, self._ledger, parallel=True)
+                apply(command, self._ledger, True)
 
     def _timer(self, _: Any) -> None:
         self._ask(LogRecord(self._kernel.now, TIMER))

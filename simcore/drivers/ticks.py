@@ -6,11 +6,12 @@ instant; the ticks in between are then never visited, with the same outcome.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 from simcore.clock import NEVER, Priority
 from simcore.commands import Wake
-from simcore.drivers.effect import apply, commands_of
+from simcore.drivers.effect import apply
 from simcore.kernel import Recurrent
 from simcore.recorder import TICK, LogRecord
 
@@ -43,6 +44,7 @@ class TickDriver:
 
     __slots__ = (
         "_arrivals",
+        "_change",
         "_decide",
         "_end_us",
         "_kernel",
@@ -52,6 +54,7 @@ class TickDriver:
         "_processing_us",
         "_seen",
         "_stride_us",
+        "_times",
         "_told",
         "_view",
         "skipped_ticks",
@@ -77,7 +80,9 @@ class TickDriver:
         # Where processing outlasts the period, only every stride-th tick can be asked.
         self._stride_us = max(1, -(-control.processing_us // period)) * period
         self._told = TICK in kernel.topics
+        self._times = [arrival.arrived_at_us for arrival in arrivals]
         self._seen = 0
+        self._change = -1
         self.skipped_ticks = 0
         if arrivals:
             self._end_us = arrivals[-1].arrived_at_us + control.horizon_us
@@ -107,10 +112,8 @@ class TickDriver:
         if now > self._end_us:
             raise UnsettledError("a policy still decides long after the final recognition")
 
-        arrivals = self._arrivals
-        seen = upto = self._seen
-        while upto < len(arrivals) and arrivals[upto].arrived_at_us <= tick:
-            upto += 1
+        arrivals, seen = self._arrivals, self._seen
+        upto = bisect_right(self._times, tick, seen)
         view.news = upto - seen
         if upto > seen:
             self._seen = upto
@@ -128,8 +131,8 @@ class TickDriver:
         wake: Wake | None = None
         if type(answer) is Wake:
             wake = answer
-        elif answer is not None:
-            commands = commands_of(answer)
+        elif answer:
+            commands = answer if type(answer) is tuple else (answer,)
             if type(commands[-1]) is Wake:
                 wake, commands = commands[-1], commands[:-1]
             if commands:
@@ -143,13 +146,13 @@ class TickDriver:
             if wake.at < NEVER:
                 # A decision at `wake.at` comes from a tick one processing time earlier.
                 until = wake.at - self._processing_us
-            candidate = view.candidate
-            while upto < len(arrivals):
-                coming = arrivals[upto]
-                if not wake.on_change or coming.argument != candidate or coming.is_final:
-                    until = min(until, coming.arrived_at_us)
-                    break
-                upto += 1
+            if wake.on_change:
+                news = self._change if self._change >= upto else self._find_change(upto)
+            else:
+                news = upto + wake.arrivals - 1
+            if upto < len(arrivals):
+                coming = self._times[news] if news < len(arrivals) else self._times[-1]
+                until = min(until, coming)
             if until == NEVER:
                 return
         following = tick + period
@@ -157,9 +160,21 @@ class TickDriver:
             following = -(-decision // period) * period
             self.skipped_ticks += (following - tick) // period - 1
         if following < until:
-            following = self._asked_from(following, until)
+            if self._stride_us == period:
+                following = -(-until // period) * period
+            else:
+                following = self._asked_from(following, until)
         kernel.again(event, following, _TICK)
+
+    def _find_change(self, upto: int) -> int:
+        """The first arrival from `upto` on that changes the candidate or is final; kept."""
+        candidate = self._view.candidate
+        last = len(self._arrivals) - 1
+        while upto < last and self._arrivals[upto].argument == candidate:
+            upto += 1
+        self._change = upto
+        return upto
 
     def _effect(self, event: Any) -> None:
         for command in event._value:
-            apply(command, self._ledger, parallel=self._parallel)
+            apply(command, self._ledger, self._parallel)
