@@ -31,7 +31,7 @@ def test_its_scenarios_run_from_it(installed: Path, tmp_path: Path) -> None:
         "from simcore.cli.main import main; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "run", "recast_prospective", "--policy", "rassg", "--out", "r"],
+        [sys.executable, "-c", code, *"run recast_prospective --policy rassg --out r".split()],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(installed)},
         capture_output=True,

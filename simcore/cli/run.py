@@ -164,20 +164,24 @@ def _execute(
 
         trace = sample(scenario)
     written = write_run(folder, frame, summary, formats=formats, perfetto=trace, events=log)
-    if not quiet:
-        _print(summary)
+    _print(summary, quiet=quiet)
     for path in written if verbose else [folder]:
         _say(f"written: {path}")
     if not summary.passed:
         raise typer.Exit(1)
 
 
-def _print(summary: Summary) -> None:
+def _print(summary: Summary, *, quiet: bool) -> None:
     from rich.console import Console
 
-    from simcore.report.tables import print_summary
+    from simcore.report.tables import messages, print_summary
 
-    print_summary(Console(), summary)
+    if not quiet:
+        print_summary(Console(), summary)
+        return
+    for bad, text in messages(summary):
+        if bad:
+            _say(text)
 
 
 def _default_folder(scenario: Scenario) -> Path:

@@ -126,6 +126,13 @@ def test_a_failed_gate_is_exit_code_1(tmp_path: Path) -> None:
     assert "gate failed" in done.stdout
 
 
+def test_quiet_still_says_what_failed(tmp_path: Path) -> None:
+    words = ("run", "restaurant_booking", "--out", "r", "-q", "--set", "gates={cost: {max: 0}}")
+    done = simcore(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gate failed" in done.stderr
+
+
 def test_a_policy_that_raises_ends_in_failure_rows_and_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "raising.py").write_text(RAISING)
     words = ("run", "restaurant_booking", "--policy", "eou,raising.py:Raises", "--out", "r")

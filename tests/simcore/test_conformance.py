@@ -99,7 +99,7 @@ class Restless(TickPolicy):
         (Counting, "not idempotent|Wake hint"),
         (Dozing, "Wake hint hides"),
         (Peeking, "peeks"),
-        (Restless, "illegal answer: still deciding"),
+        (Restless, "illegal answer: a policy still decides"),
     ],
 )
 def test_a_broken_policy_is_caught(policy: type[TickPolicy], complaint: str) -> None:
