@@ -30,8 +30,9 @@ def test_its_scenarios_run_from_it(installed: Path, tmp_path: Path) -> None:
         "import sys, simcore; print(simcore.__file__, file=sys.stderr);"
         "from simcore.cli.main import main; main()"
     )
+    words = ("run", "recast_prospective", "--policy", "rassg", "--out", "r")
     done = subprocess.run(
-        [sys.executable, "-c", code, *"run recast_prospective --policy rassg --out r".split()],
+        [sys.executable, "-c", code, *words],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(installed)},
         capture_output=True,
