@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -143,6 +143,23 @@ class Recording:
     edit_id: str | None = None
     settings: str | None = None
     observed: str | None = None
+    arrived_us: tuple[Microseconds, ...] = field(init=False, repr=False, compare=False)
+    change_at: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Derive what every trajectory over this recording would look up again.
+
+        `arrived_us` are the arrivals' times; `change_at[i]` is, after i arrivals, the index of the
+        next one that changes the candidate or is the last.
+        """
+        arrivals = self.arrivals
+        changes = list(range(len(arrivals)))
+        for index in range(len(arrivals) - 2, -1, -1):
+            candidate = arrivals[index - 1].argument if index else None
+            if arrivals[index].argument == candidate:
+                changes[index] = changes[index + 1]
+        object.__setattr__(self, "arrived_us", tuple(a.arrived_at_us for a in arrivals))
+        object.__setattr__(self, "change_at", tuple(changes))
 
     @property
     def delay_origin_us(self) -> Microseconds:

@@ -44,7 +44,7 @@ class TickDriver:
 
     __slots__ = (
         "_arrivals",
-        "_change",
+        "_change_at",
         "_decide",
         "_end_us",
         "_kernel",
@@ -80,17 +80,15 @@ class TickDriver:
         # Where processing outlasts the period, only every stride-th tick can be asked.
         self._stride_us = max(1, -(-control.processing_us // period)) * period
         self._told = TICK in kernel.topics
-        self._times = [arrival.arrived_at_us for arrival in arrivals]
+        self._times = recording.arrived_us
+        self._change_at = recording.change_at
         self._seen = 0
-        self._change = -1
         self.skipped_ticks = 0
         if arrivals:
-            self._end_us = arrivals[-1].arrived_at_us + control.horizon_us
+            self._end_us = self._times[-1] + control.horizon_us
             # The driver keeps no reference to the event, which refers to it: without cycles a
             # finished trajectory is freed at once, and the garbage collector has nothing to do.
-            kernel.again(
-                Recurrent(self._ask), self._asked_from(0, arrivals[0].arrived_at_us), _TICK
-            )
+            kernel.again(Recurrent(self._ask), self._asked_from(0, self._times[0]), _TICK)
 
     def _asked_from(self, tick: Microseconds, time: Microseconds) -> Microseconds:
         """The first tick at or after `time` among those asked from `tick` on, waiting at each."""
@@ -146,13 +144,11 @@ class TickDriver:
             if wake.at < NEVER:
                 # A decision at `wake.at` comes from a tick one processing time earlier.
                 until = wake.at - self._processing_us
-            if wake.on_change:
-                news = self._change if self._change >= upto else self._find_change(upto)
-            else:
-                news = upto + wake.arrivals - 1
             if upto < len(arrivals):
+                news = self._change_at[upto] if wake.on_change else upto + wake.arrivals - 1
                 coming = self._times[news] if news < len(arrivals) else self._times[-1]
-                until = min(until, coming)
+                if coming < until:
+                    until = coming
             if until == NEVER:
                 return
         following = tick + period
@@ -165,15 +161,6 @@ class TickDriver:
             else:
                 following = self._asked_from(following, until)
         kernel.again(event, following, _TICK)
-
-    def _find_change(self, upto: int) -> int:
-        """The first arrival from `upto` on that changes the candidate or is final; kept."""
-        candidate = self._view.candidate
-        last = len(self._arrivals) - 1
-        while upto < last and self._arrivals[upto].argument == candidate:
-            upto += 1
-        self._change = upto
-        return upto
 
     def _effect(self, event: Any) -> None:
         for command in event._value:
