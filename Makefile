@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLICY ?= rassg
 SCENARIO ?= scenarios/recast_prospective.yaml
+# How long a decode takes where the recognizer will run, relative to the computer that builds a pack.
+SERVICE_SCALE ?= 1
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -34,7 +36,7 @@ bench: $(VENV)/.dev ## Measure trajectories a second, as ratios to plain scripts
 pilot: $(VENV)/.dev ## Build the pilot packs again: models, speech, decoding, forecasts
 	$(PIP) --editable '.[synthesis]'
 	$(BIN)/simcore trace models --only base --only kokoro
-	$(BIN)/simcore trace pilot
+	$(BIN)/simcore trace pilot --service-scale $(SERVICE_SCALE)
 	$(BIN)/simcore train hazard --on pilot/source --out scenarios/packs/pilot/hazard.json
 	$(BIN)/simcore train forecast --model scenarios/packs/pilot/hazard.json pilot/source pilot/test
 

@@ -74,6 +74,25 @@ def print_quality(
     _print_scores(traces, (predictor.checkpoint, "base rate"), scores)
 
 
+@app.command("controls")
+def write_controls(
+    model: Annotated[Path, typer.Argument(help="The model file.")],
+    traces: _Traces,
+    out: Annotated[Path, typer.Option(help="The trace file to write: .parquet or .jsonl.")],
+    period: _Period = "320 ms",
+    seed: Annotated[int, typer.Option(min=0, help="Who lends whom the permuted forecasts.")] = 0,
+) -> None:
+    """Write traces with a model's forecasts and controls to hold them against."""
+    from predictors.controls import CONTROLS, with_controls
+    from predictors.forecast import load_predictor
+    from simcore.files.traces import read_traces, resolve_traces, write_traces
+
+    predictor, period_us = load_predictor(model), _period(period)
+    recordings = read_traces(resolve_traces(traces, Path()))
+    write_traces(out, with_controls(recordings, predictor, period_us, seed))
+    typer.echo(f"{out}: checkpoints {', '.join((predictor.checkpoint, *CONTROLS))}")
+
+
 def _period(text: str) -> int:
     from simcore.clock import parse_duration
     from simcore.errors import UsageError

@@ -1,0 +1,83 @@
+"""The forecast controls say what their names say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from predictors.controls import CONTROLS, with_controls
+from predictors.forecast import load_predictor
+from simcore import read_traces, run
+from simcore.errors import UsageError
+from simcore.files.scenarios import load_scenario
+
+if TYPE_CHECKING:
+    from simcore.trace import Recording
+
+PACK = Path(__file__).parents[2] / "scenarios" / "packs" / "pilot"
+PERIOD = 320_000
+
+
+@pytest.fixture(scope="module")
+def recordings() -> tuple[Recording, ...]:
+    model = load_predictor(PACK / "hazard.json")
+    return with_controls(read_traces(PACK / "test.parquet"), model, PERIOD, seed=3)
+
+
+def test_every_recording_has_every_control(recordings: tuple[Recording, ...]) -> None:
+    for recording in recordings:
+        assert {f.checkpoint for f in recording.forecasts} == {"hazard", *CONTROLS}
+
+
+def test_the_oracle_knows_what_is_wrong(recordings: tuple[Recording, ...]) -> None:
+    for recording in recordings:
+        oracle, always = recording.forecast("oracle"), recording.forecast("always")
+        assert oracle is not None
+        assert always is not None
+        final = recording.arrivals[-1].argument
+        assert oracle.p_bad[-1] == (final != recording.target)
+        assert set(always.p_bad) == {1.0}
+        if recording.variant == "corrected":
+            assert oracle.p_bad[0] == 1.0
+
+
+def test_permuted_forecasts_come_from_another_group(recordings: tuple[Recording, ...]) -> None:
+    by_steps = {}
+    for recording in recordings:
+        own = recording.forecast("hazard")
+        assert own is not None
+        by_steps.setdefault((own.at_us, own.p_bad), set()).add(recording.cluster)
+    for recording in recordings:
+        lent = recording.forecast("permuted")
+        assert lent is not None
+        assert by_steps[lent.at_us, lent.p_bad] != {recording.cluster}
+
+
+def test_the_veto_with_the_truth_is_bounded_by_both_baselines(
+    recordings: tuple[Recording, ...],
+) -> None:
+    scenario = load_scenario("recast_prospective", policies=["rassg", "eou", "rassg-no-cancel"])
+    scenario = replace(
+        scenario,
+        recordings=recordings[:40],
+        checkpoints=("oracle", "always"),
+        actions=scenario.actions[:2],
+    )
+    frame = run(scenario)
+    oracle = frame.filter(policy="rassg", checkpoint="oracle")
+    always = frame.filter(policy="rassg", checkpoint="always")
+    kept = frame.filter(policy="rassg-no-cancel")
+    assert oracle["stale"].sum() < kept["stale"].sum() / 4
+    assert oracle["delay_s"].mean() < always["delay_s"].mean()  # type: ignore[operator]
+    assert oracle["cost"].mean() < min(always["cost"].mean(), kept["cost"].mean())  # type: ignore
+
+
+def test_what_cannot_be_controlled_is_refused(recordings: tuple[Recording, ...]) -> None:
+    model = load_predictor(PACK / "hazard.json")
+    with pytest.raises(UsageError, match="no target"):
+        with_controls([replace(recordings[0], labelled=False)], model, PERIOD, 0)
+    with pytest.raises(UsageError, match="two groups"):
+        with_controls([recordings[0]], model, PERIOD, 0)
