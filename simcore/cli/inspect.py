@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
 def validate_command(
     files: Annotated[list[str], typer.Argument(help="Scenario and trace files.")],
 ) -> None:
-    """Check scenarios and traces; prints every fault, not the first alone."""
+    """Print every fault of scenarios and traces."""
     from simcore.files.scenarios import validate_files
 
     faults = validate_files(files)
@@ -37,7 +37,7 @@ def validate_command(
 def schema_command(
     kind: Annotated[str, typer.Argument(metavar="scenario|trace")],
 ) -> None:
-    """Print the JSON Schema of a file format, for editors."""
+    """Print a file format's JSON Schema."""
     import json
 
     from simcore.files.schema import json_schema

@@ -57,7 +57,10 @@ def run_command(
     quiet: _Quiet = False,
     verbose: _Verbose = False,
 ) -> None:
-    """Run a scenario and write its folder (runs/NAME/TIME unless --out names one)."""
+    """Run a scenario.
+
+    Its folder is runs/NAME/TIME unless --out names one.
+    """
     policies = None if policy is None else _names(policy, "--policy")
     request = _request(scenario, policies, traces, set_ or (), seed)
     _execute(request, out, _names(formats, "--format"), jobs, events, quiet, verbose)
@@ -78,7 +81,10 @@ def compare_command(
     quiet: _Quiet = False,
     verbose: _Verbose = False,
 ) -> None:
-    """Differences to the first policy on the same recordings and random numbers."""
+    """Compare policies with the first.
+
+    On the same recordings and random numbers.
+    """
     names = _names(policies, "--policies")
     if len(names) < 2:
         raise UsageError("--policies needs at least two policies to compare")

@@ -32,7 +32,10 @@ def timeline_command(
         Path | None, typer.Option(help="Where to draw it: a name in .png, .svg or .json.")
     ] = None,
 ) -> None:
-    """Draw one trajectory; without --out a PNG, an SVG and a Perfetto trace in the run's folder."""
+    """Draw one trajectory of a run.
+
+    Without --out a PNG, an SVG and a Perfetto trace in the run's folder.
+    """
     from simcore.cli.run import load_request
     from simcore.files.atomic import write_atomic
     from simcore.registry import policy_factory
