@@ -24,6 +24,10 @@ class ArgumentPolicy(TickPolicy):
 
     reactive_update: bool = True
 
+    @property
+    def reads_forecast(self) -> bool:
+        return False
+
     def launches(self, view: View) -> bool:
         """Whether the idle controller launches the (non-empty) candidate before the final flush."""
         raise NotImplementedError

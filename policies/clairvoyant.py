@@ -56,6 +56,10 @@ class Clairvoyant(TickPolicy):
     _plan: dict[Microseconds, Command] = field(default_factory=dict, init=False, repr=False)
     _view: View | None = field(default=None, init=False, repr=False)
 
+    @property
+    def reads_forecast(self) -> bool:
+        return False
+
     def reset(self, view: View) -> None:
         self._view = view
 

@@ -23,6 +23,10 @@ class StreamRag(TickPolicy):
 
     parallel_calls: ClassVar[bool] = True
 
+    @property
+    def reads_forecast(self) -> bool:
+        return False
+
     def decide(self, view: View) -> Answer:
         commands: list[Command] = [
             Launch(arrival.argument) for arrival in view.fresh if arrival.argument is not None

@@ -132,8 +132,9 @@ class Policy(Protocol):
 class TickPolicy:
     """Base of policies that answer one question: what to do at this control tick.
 
-    `reads_forecast`: whether results depend on the checkpoint; `needs_masses`: whether the 12
-    masses are needed, not only p_bad; `parallel_calls`: whether a launch may join a live call.
+    `reads_forecast`: whether results depend on the checkpoint; where not, a policy runs once and
+    sees no forecast. `needs_masses`: whether the 12 masses are needed, not only p_bad.
+    `parallel_calls`: whether a launch may join a live call.
     """
 
     subscribes: ClassVar[tuple[str, ...]] = (TICK,)
@@ -142,7 +143,7 @@ class TickPolicy:
 
     @property
     def reads_forecast(self) -> bool:
-        return False
+        return True
 
     @property
     def needs_masses(self) -> bool:

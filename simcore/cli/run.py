@@ -156,6 +156,8 @@ def _execute(
     scenario = load_request(request)
     folder = out or _default_folder(scenario)
     check_target(folder, formats)
+    if not quiet and not scenario.checkpoints:
+        _say_what_reads_forecasts(scenario)
     if verbose:
         _say(f"{len(scenario.recordings)} recordings, {len(scenario.policies)} policies")
     with _executor(jobs) as executor, show_progress(quiet=quiet) as show:
@@ -175,6 +177,15 @@ def _execute(
         _say(f"written: {path}")
     if not summary.passed:
         raise typer.Exit(1)
+
+
+def _say_what_reads_forecasts(scenario: Scenario) -> None:
+    """Without forecasts such a policy still runs, and does less than its name promises."""
+    from simcore.registry import policy_factory
+
+    for spec in scenario.policies:
+        if ":" not in spec.name and policy_factory(spec.name, spec.options).reads_forecast:
+            _say(f"note: '{spec.label}' reads forecasts, but the scenario names no checkpoint")
 
 
 def _print(summary: Summary, *, quiet: bool) -> None:

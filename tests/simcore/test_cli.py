@@ -105,6 +105,14 @@ def test_settings_of_the_command_line_win(tmp_path: Path) -> None:
     assert (summary["seed"], resolved["control"]["processing_us"]) == (11, 500_000)
 
 
+def test_a_run_without_forecasts_says_what_misses_them(tmp_path: Path) -> None:
+    words = ("run", "money_transfer", "--policy", "eou,rassg", "--set", "checkpoints=[]")
+    done = simcore(*words, "--out", "r", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "note: 'rassg' reads forecasts" in done.stderr
+    assert "'eou'" not in done.stderr
+
+
 def test_a_timeline_is_drawn_from_the_runs_folder(tmp_path: Path) -> None:
     simcore("run", "restaurant_booking", "--policy", "rassg", "--out", "r", "-q", cwd=tmp_path)
     done = simcore("timeline", "r", "late-corrected", cwd=tmp_path)

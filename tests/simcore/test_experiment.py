@@ -133,6 +133,24 @@ def test_policies_that_read_no_forecast_run_once(scenario: Scenario) -> None:
     assert readers == {"rassg"}
 
 
+def test_a_users_policy_sees_the_forecasts(scenario: Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "wary.py"
+    file.write_text(
+        "from simcore.commands import Launch\n"
+        "from simcore.policy import TickPolicy\n"
+        "class Wary(TickPolicy):\n"
+        "    def decide(self, view):\n"
+        "        sure = view.p_bad is not None and view.p_bad < 0.2\n"
+        "        ready = view.candidate and not view.active and (sure or view.final)\n"
+        "        return Launch(view.candidate) if ready else None\n"
+    )
+    wary = replace(scenario, policies=(PolicySpec(f"{file}:Wary", "wary"),))
+    frame = run(wary)
+    assert frame["checkpoint"].to_list() == ["by-hand"] * len(scenario.recordings)
+    last = {r.recording_id: r.arrivals[-1].arrived_at_us for r in scenario.recordings}
+    assert any(row["first_commit_us"] < last[row["recording_id"]] for row in frame.to_dicts())
+
+
 def test_a_checkpoint_that_a_recording_lacks_is_an_error(scenario: Scenario) -> None:
     with pytest.raises(UsageError, match="no forecasts of checkpoint 'nowhere'"):
         run(replace(scenario, checkpoints=("nowhere",)))
