@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from simcore.policy import Policy
 
-GROUPS = ("policies", "frontends", "parsers", "predictors", "importers", "sources", "commands")
-
 
 @lru_cache
 def registered(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of `simcore.<group>` by name; of one name the first installed wins."""
+    """The entry points of `simcore.<group>` by name; of one name the first installed wins.
+
+    Groups: policies, frontends, parsers, predictors, importers, sources, commands.
+    """
     found: dict[str, EntryPoint] = {}
     for point in entry_points(group=f"simcore.{group}"):
         found.setdefault(point.name, point)
