@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge
 
-from policies.agreement import missing
 from policies.argument import ArgumentPolicy
 
 if TYPE_CHECKING:
@@ -21,4 +20,4 @@ class LocalAgreement(ArgumentPolicy):
     consensus: Annotated[int, Ge(1)] = 2
 
     def launches(self, view: View) -> bool:
-        return missing(view.arrivals, self.consensus) == 0
+        return view.agreement >= self.consensus

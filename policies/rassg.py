@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge
 
-from policies.agreement import missing
 from policies.argument import ArgumentPolicy
 from policies.lookahead import worth_launching
 from policies.veto import last_chance, worth_cancelling
-from simcore.clock import NEVER
-from simcore.commands import UNTIL_CHANGE, Cancel, Update, Wake
+from simcore.commands import UNTIL_CHANGE, Cancel, Update, Wake, until_arrivals
 from simcore.drivers.ticks import next_tick
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ class Rassg(ArgumentPolicy):
     recommit: Literal["tick", "arrival"] = "tick"
     veto_after_final: bool = False
     _seen_at_cancel: int = field(default=0, init=False, repr=False)
-    _missing: int = field(default=1, init=False, repr=False)
 
     @property
     def reads_forecast(self) -> bool:
@@ -53,17 +50,17 @@ class Rassg(ArgumentPolicy):
         return self.launch == "lookahead"
 
     def launches(self, view: View) -> bool:
-        self._missing = 1
         if self.recommit == "arrival" and len(view.arrivals) == self._seen_at_cancel:
             return False
         if self.launch == "lookahead":
             return worth_launching(view)
-        self._missing = missing(view.arrivals, self.consensus)
-        return self._missing == 0
+        return view.agreement >= self.consensus
 
     def while_idle(self, view: View) -> Answer:
         # Agreement changes with arrivals alone; a lookahead may change at any tick.
-        return None if self.launch == "lookahead" else Wake(NEVER, False, self._missing)
+        if self.launch == "lookahead":
+            return None
+        return until_arrivals(max(1, self.consensus - view.agreement))
 
     def after_launch(self, view: View) -> Wake:
         if not self.active_cancellation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simcore.clock import NEVER
@@ -69,6 +70,13 @@ UNTIL_ARRIVAL: Final = Wake(NEVER)
 
 UNTIL_CHANGE: Final = Wake(NEVER, on_change=True)
 """Wait until the candidate changes or the final flush arrives."""
+
+
+@cache
+def until_arrivals(count: int) -> Wake:
+    """Wait until the `count`-th arrival from now, or the final flush."""
+    return Wake(NEVER, arrivals=count)
+
 
 Answer = Command | tuple[Command, ...] | None
 """None waits until the next tick (or, event by event, does nothing)."""

@@ -61,8 +61,11 @@ class Kernel(simpy.Environment):
         queue = self._queue
         while queue:
             self._now, _, _, event = heappop(queue)  # type: ignore[assignment]
-            callbacks = event.callbacks
+            callbacks: Any = event.callbacks
             event.callbacks = None  # type: ignore[assignment]
+            if type(callbacks) is tuple:  # one of ours, with one callback and nothing to fail
+                callbacks[0](event)
+                continue
             for callback in callbacks:
                 callback(event)
             if not event._ok and not event.defused:

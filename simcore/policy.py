@@ -32,6 +32,8 @@ class View:
     - `arrivals`: recognized prefixes, oldest first; `news`: how many of them were not observed
       before, and `fresh`: those;
     - `candidate`: the latest arrival's argument or None; `final`: the final flush is observed;
+    - `agreement`: how many arrivals in a row carry the candidate, 0 for none; ticks that look at
+      the same recognition again add no evidence;
     - `active`: the current version of the call that is held, or None;
     - `profile`, `control`: the tool and the controller.
     """
@@ -42,6 +44,7 @@ class View:
         "_stream_key",
         "acknowledgement_us",
         "active",
+        "agreement",
         "arrivals",
         "candidate",
         "control",
@@ -73,6 +76,7 @@ class View:
         self.candidate: Argument | None = None
         self.active: VersionRecord | None = None
         self.final = False
+        self.agreement = 0
 
     @property
     def fresh(self) -> tuple[Arrival, ...]:

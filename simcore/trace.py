@@ -145,12 +145,14 @@ class Recording:
     observed: str | None = None
     arrived_us: tuple[Microseconds, ...] = field(init=False, repr=False, compare=False)
     change_at: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    agreement_at: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Derive what every trajectory over this recording would look up again.
 
         `arrived_us` are the arrivals' times; `change_at[i]` is, after i arrivals, the index of the
-        next one that changes the candidate or is the last.
+        next one that changes the candidate or is the last; `agreement_at[i]` is how many arrivals
+        in a row up to the i-th carry its argument, 0 where that is empty.
         """
         arrivals = self.arrivals
         changes = list(range(len(arrivals)))
@@ -160,6 +162,12 @@ class Recording:
                 changes[index] = changes[index + 1]
         object.__setattr__(self, "arrived_us", tuple(a.arrived_at_us for a in arrivals))
         object.__setattr__(self, "change_at", tuple(changes))
+        agreement: list[int] = []
+        for index, arrival in enumerate(arrivals):
+            same = index > 0 and arrival.argument == arrivals[index - 1].argument
+            run = agreement[-1] + 1 if same else 1
+            agreement.append(run if arrival.argument is not None else 0)
+        object.__setattr__(self, "agreement_at", tuple(agreement))
 
     @property
     def delay_origin_us(self) -> Microseconds:

@@ -40,6 +40,7 @@ class ImmediateDriver:
         view.news = 1
         view.arrivals = (*view.arrivals, arrival)
         view.candidate, view.final = arrival.argument, arrival.is_final
+        view.agreement = self._recording.agreement_at[fact.detail]
 
     def _ask(self, fact: Any) -> None:
         view = self._view

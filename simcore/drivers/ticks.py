@@ -43,6 +43,7 @@ class TickDriver:
     """Drives one policy over one recording's arrivals."""
 
     __slots__ = (
+        "_agreement_at",
         "_arrivals",
         "_change_at",
         "_decide",
@@ -82,6 +83,7 @@ class TickDriver:
         self._told = TICK in kernel.topics
         self._times = recording.arrived_us
         self._change_at = recording.change_at
+        self._agreement_at = recording.agreement_at
         self._seen = 0
         self.skipped_ticks = 0
         if arrivals:
@@ -119,6 +121,7 @@ class TickDriver:
             latest = arrivals[upto - 1]
             view.candidate = latest.argument
             view.final = latest.is_final
+            view.agreement = self._agreement_at[upto - 1]
         view.tick_us = tick
         view.decision_us = decision = now + self._processing_us
         view.active = None if ledger.held is None else ledger.current[ledger.held]
