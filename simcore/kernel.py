@@ -7,6 +7,7 @@ defers its body to a later hop, which would leave the order at one instant to ch
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import simpy
@@ -26,7 +27,12 @@ class Kernel(simpy.Environment):
     _now: Microseconds
 
     def __init__(self) -> None:
-        super().__init__(initial_time=0)
+        # What Environment's own sets, without binding event types that few trajectories use: they
+        # are found on the class as well, and one environment a trajectory makes it count.
+        self._now = 0
+        self._queue = []
+        self._eid = count()
+        self._active_proc = None
         self.topics: dict[str, list[Callable[[Any], None]]] = {}
 
     @property

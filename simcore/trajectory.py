@@ -139,7 +139,7 @@ def score(
             result = "wrong" if executed else "right_abstention"
         else:
             result = "right" if success else "none" if held is None else "wrong"
-    return Trajectory(
+    fields = (
         None if stale_versions is None else stale_versions > 0,
         stale_versions,
         success,
@@ -153,9 +153,10 @@ def score(
         ledger.late_cancels,
         driver.skipped_ticks,
         held,
-        result,  # type: ignore[arg-type]
+        result,
         len(executed) - len(set(executed)),
         cost,
         tuple(sorted(versions, key=_COMMITMENT) if len(versions) > 1 else versions),
         log,
     )
+    return tuple.__new__(Trajectory, fields)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import pytest
+import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simcore.clock import Priority
 from simcore.kernel import Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(Priority)), max_size=30))
@@ -24,6 +29,35 @@ def test_events_come_by_time_then_priority_then_sequence(
     assert [key for _, key in seen] == sorted(key for _, key in seen)
     assert all(now == key[0] for now, key in seen)
     assert all(a <= b for (a, _), (b, _) in itertools.pairwise(seen))
+
+
+def test_simpy_processes_and_resources_run_in_it() -> None:
+    kernel, seen = Kernel(), []
+
+    def customer(name: str, resource: simpy.Resource) -> Iterator[simpy.Event]:
+        with resource.request() as turn:
+            yield turn
+            yield kernel.timeout(10)
+        seen.append((kernel.now, name))
+
+    counter = simpy.Resource(kernel, capacity=1)
+    for name in ("a", "b"):
+        kernel.process(customer(name, counter))
+    kernel.at(10, Priority.SOURCE, lambda _: seen.append((kernel.now, "event")))
+    kernel.drain()
+    assert sorted(seen) == [(10, "a"), (10, "event"), (20, "b")]
+
+
+def test_a_process_that_fails_is_heard() -> None:
+    kernel = Kernel()
+
+    def failing() -> Iterator[simpy.Event]:
+        yield kernel.timeout(1)
+        raise ZeroDivisionError("in a process")
+
+    kernel.process(failing())
+    with pytest.raises(ZeroDivisionError, match="in a process"):
+        kernel.drain()
 
 
 def test_an_event_in_the_past_is_refused() -> None:
