@@ -200,8 +200,9 @@ class Ledger:
         kind: str,
     ) -> None:
         profile = self._profile
-        completion = profile.completion(committed, start)
-        deadline = min(committed + profile.cancel_window_us, completion)  # Eq. 1
+        # ToolProfile.completion and .deadline, written out: this runs for every version.
+        completion = max(committed, start + profile.runtime_us)
+        deadline = min(committed + profile.cancel_window_us, completion)
         version = _record((call, number, argument, start, committed, deadline, completion, None))
         self.current[call] = version
         kernel = self._kernel
