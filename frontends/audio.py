@@ -6,6 +6,7 @@ decoder decodes everything heard so far again and again, so an hour of audio is 
 
 from __future__ import annotations
 
+import io
 import wave
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from simcore.clock import format_duration
 from simcore.errors import InputError, MissingError
+from simcore.files.atomic import write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,13 +78,13 @@ def resample(samples: NDArray[np.float32], rate: int) -> NDArray[np.int16]:
 
 def write_wav(path: Path, samples: NDArray[np.int16], *, rate: int = RATE) -> None:
     """Write mono 16-bit samples, whole or not at all."""
-    temporary = path.with_suffix(".part")
-    with wave.open(str(temporary), "wb") as file:
+    content = io.BytesIO()
+    with wave.open(content, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(rate)
         file.writeframes(samples.astype("<i2").tobytes())
-    temporary.replace(path)
+    write_atomic(path, content.getvalue())
 
 
 def _av() -> Any:

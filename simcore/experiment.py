@@ -111,9 +111,7 @@ def blocks(scenario: Scenario) -> Iterator[Block]:
     for spec, factory in zip(scenario.policies, factories, strict=True):
         _require_forecasts(scenario, spec.label, factory)
     for spec, factory in zip(scenario.policies, factories, strict=True):
-        # What no forecast can change runs once, not once a checkpoint.
-        used = scenario.checkpoints if factory.reads_forecast else ()
-        checkpoints = used or (None,)
+        checkpoints = checkpoints_for(scenario, factory)
         each = len(scenario.actions) * len(checkpoints) * scenario.replications
         step = max(1, BLOCK_SIZE // each)
         for first in range(0, len(scenario.recordings), step):
@@ -126,6 +124,11 @@ def blocks(scenario: Scenario) -> Iterator[Block]:
                 scenario.control,
                 scenario.seed,
             )
+
+
+def checkpoints_for(scenario: Scenario, factory: PolicyFactory) -> tuple[str | None, ...]:
+    """The checkpoints that a policy runs with; what no forecast can change runs once, with None."""
+    return (scenario.checkpoints if factory.reads_forecast else ()) or (None,)
 
 
 def _require_forecasts(scenario: Scenario, label: str, factory: PolicyFactory) -> None:

@@ -37,6 +37,7 @@ def timeline_command(
     Without --out a PNG, an SVG and a Perfetto trace in the run's folder.
     """
     from simcore.cli.run import load_request
+    from simcore.experiment import checkpoints_for
     from simcore.files.atomic import write_atomic
     from simcore.registry import policy_factory
     from simcore.timeline import perfetto, save_timeline, timeline_chart
@@ -47,11 +48,10 @@ def timeline_command(
     spec = _pick("policy", policy, scenario.policies, lambda item: item.label)
     profile = _pick("action", action, scenario.actions, lambda item: item.name)
     factory = policy_factory(spec.name, spec.options)
-    chosen = None
-    if factory.reads_forecast and scenario.checkpoints:
-        chosen = _pick("checkpoint", checkpoint, scenario.checkpoints, str)
-    elif checkpoint is not None:
+    used = checkpoints_for(scenario, factory)
+    if checkpoint is not None and used == (None,):
         raise UsageError(f"policy '{spec.label}' reads no checkpoint here")
+    chosen = _pick("checkpoint", checkpoint, used, str)
     result = simulate(
         trace, profile, factory, scenario.control, chosen, seed=scenario.seed, log=True
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simcore.experiment import checkpoints_for
 from simcore.registry import policy_factory
 from simcore.timeline.perfetto import Lane, perfetto_run
 from simcore.trajectory import simulate
@@ -29,8 +30,7 @@ def _lanes(scenario: Scenario) -> Iterator[Lane]:
     for recording in scenario.recordings[:RECORDINGS]:
         for spec in scenario.policies:
             factory = policy_factory(spec.name, spec.options)
-            reads = factory.reads_forecast and scenario.checkpoints
-            checkpoint = scenario.checkpoints[0] if reads else None
+            checkpoint = checkpoints_for(scenario, factory)[0]
             try:
                 result = simulate(
                     recording,
