@@ -117,7 +117,8 @@ class Recording:
 
     What follows `events` is known offline only: for labels and scoring, never for a policy.
     `labelled` is False where the file gives no target; a labelled `target` of None means that no
-    call is right.
+    call is right. `editing` says of a repair whether its editing phrase is `seen` in training,
+    `unseen` or `none`; `spoken` is what was said, `noise` what was added to it.
     """
 
     recording_id: str
@@ -141,6 +142,9 @@ class Recording:
     domain: str | None = None
     carrier_id: str | None = None
     edit_id: str | None = None
+    editing: str | None = None
+    spoken: str | None = None
+    noise: str | None = None
     settings: str | None = None
     observed: str | None = None
     arrived_us: tuple[Microseconds, ...] = field(init=False, repr=False, compare=False)

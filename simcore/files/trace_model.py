@@ -171,6 +171,9 @@ class RecordingRow(_Row):
     domain: Text | None = None
     carrier_id: Text | None = None
     edit_id: Text | None = None
+    editing: Literal["seen", "unseen", "none"] | None = None
+    spoken: Text | None = None
+    noise: Text | None = None
     audio_end_us: Time
     origin_us: Time | None = None
     target: OptionalCallOrPlan = None
