@@ -26,7 +26,8 @@ def train_hazard(
     out: Annotated[Path, typer.Option(help="The model file to write (JSON).")],
 ) -> None:
     """Fit the empirical hazard of supersession by version age and editing phrase."""
-    from predictors.hazard import STEP_US, fit
+    from predictors.hazard import fit
+    from predictors.labels import STEP_US
     from predictors.quality import base_rate, evaluate
     from simcore.files.traces import read_traces, resolve_traces
 

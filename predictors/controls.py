@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from predictors.features import state
+from predictors.cues import state
 from predictors.labels import PERSISTS_RIGHT
 from predictors.quality import base_rate
 from predictors.versions import seen, ticks, versions
@@ -41,7 +41,8 @@ def with_controls(
         if not recording.labelled:
             raise UsageError(f"'{recording.recording_id}' has no target for the oracle to know")
     usual = 1 - base_rate(predictor.outcomes)[PERSISTS_RIGHT]
-    own = {r.recording_id: predictor.forecast(r, period_us) for r in recordings}
+    forecasts = predictor.forecasts(recordings, period_us)
+    own = {r.recording_id: f for r, f in zip(recordings, forecasts, strict=True)}
     donors = _donors(recordings, seed)
     result = []
     for recording in recordings:

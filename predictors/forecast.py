@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-from simcore.errors import InputError, nearest
+from simcore.errors import InputError, MissingError, nearest
 from simcore.files.traces import read_traces, write_traces
 from simcore.registry import load, registered
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from simcore.clock import Microseconds
     from simcore.trace import Forecast, Recording
+
+SAFETENSORS: Final = ".safetensors"
 
 
 class Predictor(Protocol):
@@ -32,10 +34,12 @@ class Predictor(Protocol):
         """How often each of the 12 outcomes was seen in training: the base rate to beat."""
         ...
 
-    def forecast(self, recording: Recording, period_us: Microseconds) -> Forecast:
-        """The step function of one recording, with the 12 masses, at `predictors.versions.ticks`.
+    def forecasts(
+        self, recordings: Sequence[Recording], period_us: Microseconds
+    ) -> tuple[Forecast, ...]:
+        """Each recording's step function, with the 12 masses, at `predictors.versions.ticks`.
 
-        Empty where the recording never has an argument.
+        Empty where a recording never has an argument.
         """
         ...
 
@@ -49,11 +53,13 @@ class PredictorType(Protocol):
 
 
 def load_predictor(path: Path) -> Predictor:
-    """The predictor in a model file, a JSON object whose `schema` ("hazard/v1") names its kind.
+    """The predictor in a model file, whose `schema` ("hazard/v1") names its kind.
 
-    The part before "/" is the name of an entry point of `simcore.predictors`.
+    It stands in the JSON object, or in the metadata of a `.safetensors` file. The part before "/"
+    is the name of an entry point of `simcore.predictors`.
     """
-    schema = read_json(path).get("schema")
+    document = read_metadata(path) if path.suffix == SAFETENSORS else read_json(path)
+    schema = document.get("schema")
     if not isinstance(schema, str):
         raise InputError('a model file needs a "schema", such as "hazard/v1"', file=str(path))
     kind, known = schema.partition("/")[0], registered("predictors")
@@ -62,6 +68,37 @@ def load_predictor(path: Path) -> Predictor:
         raise InputError(message, file=str(path), place="schema")
     predictor: PredictorType = load("predictors", kind)
     return predictor.load(path)
+
+
+def load_predictors(path: Path) -> tuple[Predictor, ...]:
+    """The predictor in a model file, or those in a folder of checkpoints, by name."""
+    return tuple(load_predictor(file) for file in model_files(path))
+
+
+def model_files(path: Path) -> list[Path]:
+    """A model file itself, or the checkpoints in a folder."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(path.glob(f"*{SAFETENSORS}"))
+    if not files:
+        raise InputError(f"holds no checkpoint (*{SAFETENSORS})", file=str(path))
+    return files
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a safetensors file; reading it needs no torch."""
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ModuleNotFoundError:
+        message = "reading checkpoints needs safetensors: pip install 'rassg-sim[train]'"
+        raise MissingError(message) from None
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return file.metadata() or {}
+    except FileNotFoundError:
+        raise InputError("there is no such file", file=str(path)) from None
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"is no safetensors file ({error})", file=str(path)) from None
 
 
 def read_json(path: Path) -> dict[str, object]:
@@ -85,7 +122,7 @@ def read_json(path: Path) -> dict[str, object]:
 
 
 def with_forecasts(
-    recordings: Iterable[Recording], predictor: Predictor, period_us: Microseconds
+    recordings: Sequence[Recording], predictor: Predictor, period_us: Microseconds
 ) -> tuple[Recording, ...]:
     """The recordings with the predictor's forecasts; its checkpoint's earlier ones are replaced."""
     return tuple(
@@ -93,10 +130,12 @@ def with_forecasts(
             recording,
             forecasts=(
                 *(f for f in recording.forecasts if f.checkpoint != predictor.checkpoint),
-                predictor.forecast(recording, period_us),
+                forecast,
             ),
         )
-        for recording in recordings
+        for recording, forecast in zip(
+            recordings, predictor.forecasts(recordings, period_us), strict=True
+        )
     )
 
 

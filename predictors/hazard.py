@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from predictors.features import State, state
+from predictors.cues import State, state
 from predictors.forecast import digest, read_json
 from predictors.labels import (
     BEYOND,
@@ -33,6 +33,7 @@ from predictors.labels import (
     OUTCOMES,
     PERSISTS_RIGHT,
     PERSISTS_WRONG,
+    STEP_US,
     observe,
 )
 from predictors.versions import seen, ticks, versions
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 SCHEMA: Final = "hazard/v1"
-STEP_US: Final = INTERVAL_ENDS_US[0]
 AGES_US: Final = (0, *INTERVAL_ENDS_US)
 """Where each bin of ages begins; the last is open."""
 
@@ -158,6 +158,12 @@ class Hazard(_Part):
         result[PERSISTS_RIGHT] = ended * (1 - rates.wrong_at_end)
         total = sum(result)
         return tuple(mass / total for mass in result)
+
+    def forecasts(
+        self, recordings: Sequence[Recording], period_us: Microseconds
+    ) -> tuple[Forecast, ...]:
+        """The forecast of every recording."""
+        return tuple(self.forecast(recording, period_us) for recording in recordings)
 
     def forecast(self, recording: Recording, period_us: Microseconds) -> Forecast:
         """The forecast at every tick that sees a version (`predictors.versions.ticks`)."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from simcore.clock import Microseconds
     from simcore.trace import Argument, Recording, Repair
 
+STEP_US: Final = INTERVAL_ENDS_US[0]
+"""Time between two ticks that predictors learn from: the usual control period."""
+
 ONGOING: Final = 0
 BEYOND: Final = 9
 PERSISTS_WRONG: Final = 10

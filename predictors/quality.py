@@ -33,15 +33,15 @@ class Scores:
 
 
 def evaluate(
-    recordings: Iterable[Recording],
+    recordings: Sequence[Recording],
     predictor: Predictor,
     period_us: Microseconds,
     base: Sequence[float],
 ) -> tuple[Scores, Scores]:
     """The predictor's scores and those of the constant masses `base`, over all ticks."""
     own, constant = [], []
-    for recording in recordings:
-        forecast = predictor.forecast(recording, period_us)
+    forecasts = predictor.forecasts(recordings, period_us)
+    for recording, forecast in zip(recordings, forecasts, strict=True):
         for observation in observe(recording, period_us):
             step = forecast.index(observation.at_us)
             if forecast.masses is None or step < 0:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predictors.features import State
+from predictors.cues import State
 from predictors.forecast import digest, with_forecasts
-from predictors.hazard import AGES_US, STEP_US, Hazard, Rates, Training, fit
-from predictors.labels import observe
+from predictors.hazard import AGES_US, Hazard, Rates, Training, fit
+from predictors.labels import STEP_US, observe
 from simcore.errors import InputError
 from simcore.trace import INTERVAL_ENDS_US, Arrival, Recording, Repair
 

@@ -20,6 +20,7 @@ from simcore.files.traces import read_traces, write_traces
 from simcore.trace import Arrival, Forecast, Recording, Repair
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 THREE = '{"arguments":{"time":"15:00"},"tool":"book"}'
@@ -159,8 +160,8 @@ class Constant:
     def __init__(self, masses: tuple[float, ...]) -> None:
         self.row = masses
 
-    def forecast(self, recording: Recording, period_us: int) -> Forecast:
-        return Forecast("constant", (0,), (1 - self.row[11],), (self.row,))
+    def forecasts(self, recordings: Sequence[Recording], period_us: int) -> tuple[Forecast, ...]:
+        return (Forecast("constant", (0,), (1 - self.row[11],), (self.row,)),) * len(recordings)
 
 
 def test_scores_by_hand() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from predictors.features import State, state
+from predictors.cues import State, state
 from simcore.trace import Arrival
 
 
