@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from simcore.clock import seconds
-from simcore.errors import UsageError
-from simcore.files.atomic import write_atomic
 from simcore.recorder import LAUNCHED, SELECTED, TICK
 from simcore.scenario import Control
 from simcore.timeline.lanes import FAINT, INK, PALE, Lane, Rows, fits
@@ -18,7 +15,6 @@ from simcore.timeline.story import arguments, horizon, requests, short_names, sp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import altair as alt
 
@@ -94,27 +90,6 @@ def timeline_chart(
     )
     picture.datasets = data
     return picture
-
-
-def save_timeline(chart: alt.VConcatChart, path: Path, *, scale: float = 2) -> None:
-    """Write the picture as PNG or SVG, by the name's ending; `scale` multiplies a PNG's pixels.
-
-    Raises ``UsageError`` for another ending, and where the disk refuses.
-    """
-    if path.suffix.lower() == ".png":
-        picture = io.BytesIO()
-        chart.save(picture, format="png", scale_factor=scale)
-        content = picture.getvalue()
-    elif path.suffix.lower() == ".svg":
-        drawing = io.StringIO()
-        chart.save(drawing, format="svg")
-        content = drawing.getvalue().encode()
-    else:
-        raise UsageError(f"{path.name} is no picture's name; end it in .png or .svg")
-    try:
-        write_atomic(path, content)
-    except OSError as fault:
-        raise UsageError(f"cannot write {path}: {fault.strerror}") from fault
 
 
 def _colours(recording: Recording, known: Sequence[Argument]) -> dict[Argument, str]:
