@@ -9,7 +9,7 @@ SERVICE_SCALE ?= 1
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help sim compare test lint bench pilot wheel clean
+.PHONY: help sim compare test lint bench recast wheel clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -33,12 +33,10 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev ## Measure trajectories a second, as ratios to plain scripts
 	$(BIN)/python -m tests.benchmarks
 
-pilot: $(VENV)/.dev ## Build the pilot packs again: models, speech, decoding, forecasts
+recast: $(VENV)/.dev ## Make the ReCAST packs again, from where it was left: models, speech, decoding (hours)
 	$(PIP) --editable '.[synthesis]'
 	$(BIN)/simcore trace models --only base --only kokoro
-	$(BIN)/simcore trace pilot --service-scale $(SERVICE_SCALE)
-	$(BIN)/simcore train hazard --on pilot/source --out scenarios/packs/pilot/hazard.json
-	$(BIN)/simcore train forecast --model scenarios/packs/pilot/hazard.json pilot/source pilot/test
+	$(BIN)/simcore recast build --service-scale $(SERVICE_SCALE)
 
 wheel: $(VENV)/.dev ## Build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -27,11 +27,13 @@ def run_all(
     progress: Progress,
     done: int = 0,
     size: Callable[[Task], int] = lambda task: 1,
+    stop: Callable[[], bool] = lambda: False,
 ) -> None:
     """Call `function` on every task, in `jobs` processes; in this one where `jobs` is 0.
 
     `progress(label, done, total)` is told after each task; `done` counts what was there before,
-    `size` weighs a task. The first exception ends the run; tasks that finished stay finished.
+    `size` weighs a task. The first exception ends the run; tasks that finished stay finished. `stop`
+    is asked after each task: once it says so, tasks in work are finished and the rest is left.
     """
     total = done + sum(map(size, tasks))
     progress(label, done, total)
@@ -42,6 +44,8 @@ def run_all(
             function(task)
             done += size(task)
             progress(label, done, total)
+            if stop():
+                return
         return
     with (
         _one_thread_each(),
@@ -53,6 +57,9 @@ def run_all(
                 future.result()
                 done += futures[future]
                 progress(label, done, total)
+                if stop():
+                    pool.shutdown(cancel_futures=True)
+                    return
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -1,49 +1,55 @@
-"""What can be said: values, carriers and editing phrases of the four domains.
+"""What can be said (`grammar.toml`), and the values of the four domains with what they mean.
 
-Carriers, fillers, tails and voices of the test are disjoint from the source's; half of its editing
-phrases share no word with any of the source's. Values come from one lexicon, as in a real
-deployment. No carrier, filler or tail mentions a value of its domain.
+Carriers, tails and false alarms of the test are disjoint from the source's, and half of its editing
+phrases share no word with any of the source's.
 """
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from random import Random
 
 Domain = Literal["time", "amount", "location", "contact"]
-Split = Literal["source", "test"]
+Side = Literal["source", "test"]
 
 DOMAINS: Final[tuple[Domain, ...]] = ("time", "amount", "location", "contact")
-
-VOICES: Final[dict[Split, tuple[str, ...]]] = {
-    "source": ("af_heart", "am_fenrir", "bm_george"),
-    "test": ("af_bella", "am_puck"),
+TOOLS: Final[dict[Domain, str]] = {
+    "time": "book",
+    "amount": "transfer",
+    "location": "navigate",
+    "contact": "contact",
 }
-RESERVED_TEST_VOICES: Final = frozenset({"am_michael", "bf_emma"})
-"""Kept for ReCAST's own test set: no pilot, no training recording may use them."""
+"""What a carrier calls that names no tool of its own."""
+VOICES: Final[dict[Side, tuple[str, ...]]] = {
+    "source": ("af_heart", "am_fenrir", "bm_george", "af_bella", "am_puck", "bf_isabella"),
+    "test": ("am_michael", "bf_emma"),
+}
+GRAMMAR: Final = Path(__file__).with_name("grammar.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A request around a value: `opening` ends in the value, `filler` follows it.
-
-    A correction without an editing phrase says `restart` and `again`; one with a phrase says the
-    phrase and `again`, which ends in the new value.
-    """
+    """A request around a value; one of two fields says `other` too, and corrects that."""
 
     id: str
     opening: str
     filler: str
-    restart: str
     again: str
+    restart: str = ""
+    tool: str = ""
+    other: str = ""
+    field: Domain | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An editing phrase; `seen`: its words occur among the source's."""
+    """A phrase that announces a repair; `seen`: its words occur among the source's."""
 
     id: str
     text: str
@@ -51,349 +57,75 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """Asks for another tool with the value that was said."""
+
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What the speakers of one side say."""
+
+    carriers: dict[Domain, tuple[Carrier, ...]]
+    two: dict[Domain, tuple[Carrier, ...]]
+    switch: dict[Domain, tuple[Switch, ...]]
+    edits: tuple[Edit, ...]
+    abandon: tuple[Edit, ...]
+    cues: tuple[str, ...]
+    fillers: tuple[str, ...]
+    tails: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Spoken:
-    """A value as it is said, and the call that it means."""
+    """A value as it is said, and the fields of a call that it fills."""
 
     text: str
-    argument: dict[str, Any]
+    fields: dict[str, str]
 
 
-def _carriers(prefix: str, *rows: tuple[str, str, str, str]) -> tuple[Carrier, ...]:
-    return tuple(Carrier(f"{prefix}{i}", *row) for i, row in enumerate(rows, start=1))
+@lru_cache
+def load_grammar(side: Side) -> Grammar:
+    """The grammar of the source (training and development) or of the test."""
+    table = _document()[side]
+    return Grammar(
+        carriers={name: _carriers(side, name, table[name]["carriers"]) for name in DOMAINS},
+        two={name: _carriers(f"{side}-two", name, table[name]["two"]) for name in DOMAINS},
+        switch={name: tuple(Switch(**row) for row in table[name]["switch"]) for name in DOMAINS},
+        edits=_edits(table["edits"]),
+        abandon=_edits(table["abandon"]),
+        cues=tuple(table["false_alarms"]["cue"]),
+        fillers=tuple(table["false_alarms"]["filler"]),
+        tails=tuple(table["tails"]),
+    )
 
 
-CARRIERS: Final[dict[Split, dict[Domain, tuple[Carrier, ...]]]] = {
-    "source": {
-        "time": _carriers(
-            "source-time-",
-            (
-                "Please book a table for {value}",
-                "out on the terrace",
-                "book the table",
-                "for {value}",
-            ),
-            (
-                "Set up the team meeting at {value}",
-                "in the big room",
-                "set up the meeting",
-                "at {value}",
-            ),
-            (
-                "I need a haircut appointment at {value}",
-                "with my usual barber",
-                "an appointment",
-                "at {value}",
-            ),
-            (
-                "Reserve the tennis court at {value}",
-                "under my name",
-                "reserve the court",
-                "at {value}",
-            ),
-            (
-                "Schedule the dentist visit for {value}",
-                "at the new practice",
-                "schedule the visit",
-                "for {value}",
-            ),
-        ),
-        "amount": _carriers(
-            "source-amount-",
-            (
-                "Please transfer {value}",
-                "to my savings account",
-                "please transfer",
-                "{value}",
-            ),
-            (
-                "I want to send {value}",
-                "to my landlord",
-                "I want to send",
-                "{value}",
-            ),
-            (
-                "Pay the electrician {value}",
-                "from the joint account",
-                "pay the electrician",
-                "{value}",
-            ),
-            (
-                "Set the spending limit to {value}",
-                "on my credit card",
-                "set the limit",
-                "to {value}",
-            ),
-            (
-                "Donate {value}",
-                "to the animal shelter",
-                "please donate",
-                "{value}",
-            ),
-        ),
-        "location": _carriers(
-            "source-location-",
-            (
-                "Get me a taxi to {value}",
-                "as soon as possible",
-                "get me a taxi",
-                "to {value}",
-            ),
-            (
-                "Start the navigation to {value}",
-                "and avoid the highway",
-                "start the navigation",
-                "to {value}",
-            ),
-            (
-                "Send the package to {value}",
-                "by express delivery",
-                "send the package",
-                "to {value}",
-            ),
-            (
-                "Show me the way to {value}",
-                "on foot if possible",
-                "show me the way",
-                "to {value}",
-            ),
-            (
-                "I need a ride to {value}",
-                "with my two suitcases",
-                "I need a ride",
-                "to {value}",
-            ),
-        ),
-        "contact": _carriers(
-            "source-contact-",
-            (
-                "Please call {value}",
-                "on the mobile phone",
-                "please call",
-                "my friend {value}",
-            ),
-            (
-                "Send the report to {value}",
-                "as an attachment",
-                "send the report",
-                "to {value}",
-            ),
-            (
-                "Write a message to {value}",
-                "about the party",
-                "write a message",
-                "to {value}",
-            ),
-            (
-                "Forward this email to {value}",
-                "with all the pictures",
-                "forward the email",
-                "to {value}",
-            ),
-            (
-                "Start a video chat with {value}",
-                "on the big screen",
-                "start a video chat",
-                "with {value}",
-            ),
-        ),
-    },
-    "test": {
-        "time": _carriers(
-            "test-time-",
-            (
-                "Wake me up tomorrow at {value}",
-                "with some soft music",
-                "wake me up",
-                "at {value}",
-            ),
-            (
-                "Could you order a cab for {value}",
-                "with a child seat",
-                "order the cab",
-                "for {value}",
-            ),
-            (
-                "Remind me to take my medicine at {value}",
-                "with a loud sound",
-                "remind me",
-                "at {value}",
-            ),
-            (
-                "Move my piano lesson to {value}",
-                "and tell the teacher",
-                "move the lesson",
-                "to {value}",
-            ),
-            (
-                "Turn the heating on at {value}",
-                "in the living room",
-                "turn the heating on",
-                "at {value}",
-            ),
-        ),
-        "amount": _carriers(
-            "test-amount-",
-            (
-                "Top up my travel card with {value}",
-                "right away",
-                "top up the card",
-                "with {value}",
-            ),
-            (
-                "Could you withdraw {value}",
-                "for the weekend",
-                "could you withdraw",
-                "{value}",
-            ),
-            (
-                "Make an offer of {value}",
-                "for the old bicycle",
-                "make an offer",
-                "of {value}",
-            ),
-            (
-                "The invoice should be {value}",
-                "including the taxes",
-                "the invoice should be",
-                "{value}",
-            ),
-            (
-                "Put {value}",
-                "into the holiday fund",
-                "please put in",
-                "{value}",
-            ),
-        ),
-        "location": _carriers(
-            "test-location-",
-            (
-                "What is the weather like at {value}",
-                "during the afternoon",
-                "what is the weather like",
-                "at {value}",
-            ),
-            (
-                "Drive us to {value}",
-                "along the scenic route",
-                "drive us",
-                "to {value}",
-            ),
-            (
-                "Let us all meet at {value}",
-                "by the main entrance",
-                "let us meet",
-                "at {value}",
-            ),
-            (
-                "Have the flowers delivered to {value}",
-                "with a nice card",
-                "have the flowers delivered",
-                "to {value}",
-            ),
-            (
-                "Find some parking near {value}",
-                "for a large van",
-                "find some parking",
-                "near {value}",
-            ),
-        ),
-        "contact": _carriers(
-            "test-contact-",
-            (
-                "Share my location with {value}",
-                "until tonight",
-                "share my location",
-                "with {value}",
-            ),
-            (
-                "Invite {value}",
-                "to the barbecue",
-                "please invite",
-                "our neighbor {value}",
-            ),
-            (
-                "Could you ring {value}",
-                "about the concert tickets",
-                "could you ring",
-                "my colleague {value}",
-            ),
-            (
-                "Leave a voicemail for {value}",
-                "in a friendly tone",
-                "leave a voicemail",
-                "for {value}",
-            ),
-            (
-                "Add {value}",
-                "to the group chat",
-                "please add",
-                "my cousin {value}",
-            ),
-        ),
-    },
-}
+def _carriers(side: str, domain: Domain, rows: list[dict[str, Any]]) -> tuple[Carrier, ...]:
+    return tuple(
+        Carrier(id=f"{side}-{domain}-{number}", **row) for number, row in enumerate(rows, start=1)
+    )
 
-EDITS: Final[dict[Split, tuple[Edit, ...]]] = {
-    "source": (
-        Edit("no-wait", "No, wait,"),
-        Edit("sorry", "Sorry, I meant,"),
-        Edit("actually", "Actually, no,"),
-        Edit("i-mean", "I mean,"),
-        Edit("scratch-that", "Scratch that,"),
-        Edit("no-rather", "No, rather,"),
-    ),
-    "test": (
-        Edit("no-wait", "No, wait,"),
-        Edit("sorry-no", "Sorry, no,"),
-        Edit("actually-no", "Actually, no,"),
-        Edit("i-mean", "I mean,"),
-        Edit("hang-on", "Hang on,", seen=False),
-        Edit("my-mistake", "Oh, my mistake,", seen=False),
-        Edit("second-thought", "Hmm, on second thought,", seen=False),
-        Edit("oops", "Oops, let me correct this,", seen=False),
-    ),
-}
 
-TAILS: Final[dict[Split, tuple[str, ...]]] = {
-    "source": (
-        "And let me know when it is done.",
-        "Then read everything back to me, please.",
-        "That would help me a lot today.",
-        "Please take care of it right now.",
-        "And keep a note of it for later.",
-        "I really want to get this done today.",
-        "It is quite important for all of us.",
-        "Everything else can stay as it is.",
-        "And please do not forget about it.",
-        "You can use the same settings as always.",
-    ),
-    "test": (
-        "Tell me once everything is ready.",
-        "And add it to my activity log, please.",
-        "The whole family is looking forward to it.",
-        "Just do it the way we always do.",
-        "And please be quick about it today.",
-        "This has been on my list for weeks.",
-        "I would be very happy with that.",
-        "And show it to me on the display.",
-        "My assistant already knows about it.",
-        "There is nothing else to do for now.",
-    ),
-}
+def _edits(table: dict[str, Any]) -> tuple[Edit, ...]:
+    """Of a table in halves, a seen phrase and an unseen one in turn."""
+    if "seen" not in table:
+        return tuple(Edit(name, text) for name, text in table.items())
+    halves = zip(table["seen"].items(), table["unseen"].items(), strict=True)
+    return tuple(
+        edit for seen, unseen in halves for edit in (Edit(*seen), Edit(*unseen, seen=False))
+    )
+
+
+@lru_cache
+def _document() -> dict[str, Any]:
+    return tomllib.loads(GRAMMAR.read_text(encoding="utf-8"))
+
 
 _HOURS: Final = (
-    "twelve",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
+    *("twelve", "one", "two", "three", "four", "five"),
+    *("six", "seven", "eight", "nine", "ten", "eleven"),
 )
 _MINUTES: Final = {
     0: "",
@@ -403,47 +135,7 @@ _MINUTES: Final = {
     40: " forty",
     45: " forty five",
 }
-
-PLACES: Final = (
-    "the airport",
-    "the train station",
-    "the city museum",
-    "the public library",
-    "the university",
-    "the football stadium",
-    "the town hall",
-    "the shopping mall",
-    "the botanical garden",
-    "the opera house",
-    "the children's hospital",
-    "the harbor",
-    "Riverside Park",
-    "Oak Street",
-    "Market Square",
-    "Sunset Beach",
-)
-NAMES: Final = (
-    "Anna",
-    "David",
-    "Maria",
-    "Peter",
-    "Laura",
-    "Thomas",
-    "Emily",
-    "Oliver",
-    "Rachel",
-    "Kevin",
-    "Julia",
-    "Martin",
-    "Nicole",
-    "Victor",
-    "Helen",
-    "George",
-    "Alice",
-    "Daniel",
-    "Sophie",
-    "Robert",
-)
+_AMOUNTS: Final = (*range(15, 100, 5), *range(100, 1000, 50), *range(1000, 2600, 100))
 
 
 def draw_value(domain: Domain, rng: Random) -> Spoken:
@@ -452,23 +144,14 @@ def draw_value(domain: Domain, rng: Random) -> Spoken:
         case "time":
             return _draw_time(rng)
         case "amount":
-            amount = rng.choice(
-                (*range(15, 100, 5), *range(100, 1000, 50), *range(1000, 2600, 100))
-            )
-            return Spoken(
-                f"{amount} dollars",
-                {
-                    "tool": "transfer",
-                    "arguments": {"amount": f"{amount}.00", "currency": "USD"},
-                },
-            )
+            amount = rng.choice(_AMOUNTS)
+            return Spoken(f"{amount} dollars", {"amount": f"{amount}.00", "currency": "USD"})
         case "location":
-            place = rng.choice(PLACES)
-            name = place.removeprefix("the ")
-            return Spoken(place, {"tool": "navigate", "arguments": {"location": name.lower()}})
+            place = rng.choice(_document()["values"]["places"])
+            return Spoken(place, {"location": place.removeprefix("the ").lower()})
         case "contact":
-            name = rng.choice(NAMES)
-            return Spoken(name, {"tool": "contact", "arguments": {"contact": name.lower()}})
+            name = rng.choice(_document()["values"]["names"])
+            return Spoken(name, {"contact": name.lower()})
 
 
 def _draw_time(rng: Random) -> Spoken:
@@ -481,5 +164,4 @@ def _draw_time(rng: Random) -> Spoken:
         styles.append(f"half past {name} {part}")
     if minute == 15:
         styles.append(f"quarter past {name} {part}")
-    time = f"{hour:02}:{minute:02}"
-    return Spoken(rng.choice(styles), {"tool": "book", "arguments": {"time": time}})
+    return Spoken(rng.choice(styles), {"time": f"{hour:02}:{minute:02}"})

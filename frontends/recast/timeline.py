@@ -1,71 +1,58 @@
-"""Lays spoken segments out in time: pauses, annotations, and audio that a pair shares exactly.
+"""Lays a script's spoken texts out in time: pauses, annotations, and audio that a pair shares.
 
-Times follow from the lengths of the synthesized segments, never from what a recognizer hears.
-Pauses are drawn so that the distances of a subset hold, before anything is decoded.
+Times follow from the lengths of the synthesized texts, never from what a recognizer hears.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from frontends.audio import RATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from random import Random
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from frontends.recast.script import PairScript
+    from frontends.recast.script import Milliseconds, Script, Span, Variant
 
-GRAIN = RATE // 1000
-"""Samples a millisecond: segments are padded to whole ones, so times are whole microseconds."""
+    Speech = Mapping[str, NDArray[np.int16]]
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The distances of a subset, in milliseconds; each is drawn evenly from `lowest` to `highest`.
-
-    `gap`: from the first value's availability to the repair's onset. `resolve`: from the onset to
-    the new value's availability. `tail`: from there to the end of the audio. Speech that is longer
-    than a lower bound raises it, and `SLACK` is then the least width of the draw.
-    """
-
-    name: str
-    gap: tuple[int, int]
-    resolve: tuple[int, int]
-    tail: tuple[int, int]
-
-
-PROSPECTIVE = Shape("prospective", gap=(1_000, 3_500), resolve=(2_000, 3_200), tail=(3_000, 3_800))
-SLACK = 800
-LEAD = 200
+GRAIN: Final = RATE // 1000
+"""Samples a millisecond: texts are padded to whole ones, so times are whole microseconds."""
+LEAD: Final = 200
 """Silence before the first word, in milliseconds."""
-LONGEST = 15_000
+LONGEST: Final = 15_000
 """No recording is longer, in milliseconds, so that 1,500 feature frames hold it."""
+SLACK: Final = 800
+"""The width of the draw, in milliseconds, where a repair's speech is longer than its bounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segments:
-    """The synthesized parts of a pair at 16 kHz, each a whole number of milliseconds long."""
-
-    opening: NDArray[np.int16]
-    filler: NDArray[np.int16]
-    repair: NDArray[np.int16]
-    replacement: NDArray[np.int16]
-    aside: NDArray[np.int16]
-    tail: NDArray[np.int16]
+class TooLong(ValueError):
+    """The speech alone breaks a bound of the script, or the recording would be too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One recording: its samples at 16 kHz and its row of metadata, without the file's name."""
+    """One recording: its samples at 16 kHz and its `trace/v1` columns."""
 
     samples: NDArray[np.int16]
-    metadata: dict[str, Any]
+    columns: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A span in time: its pieces (samples, or the length of a silence) and when its speech ends."""
+
+    span: Span
+    pieces: tuple[NDArray[np.int16] | Milliseconds, ...]
+    length: Milliseconds
+    said: Milliseconds
+    whole: bool
 
 
 def to_grain(samples: NDArray[np.int16]) -> NDArray[np.int16]:
@@ -73,110 +60,146 @@ def to_grain(samples: NDArray[np.int16]) -> NDArray[np.int16]:
     return np.pad(samples, (0, -len(samples) % GRAIN))
 
 
-def lay_out(script: PairScript, parts: Segments, shape: Shape, rng: Random) -> tuple[Take, Take]:
-    """The stable and the corrected recording of a pair.
+def lay_out(script: Script, speech: Speech, seed: str) -> list[Take]:
+    """The recordings of a group; `speech` holds the samples of each text, in whole milliseconds.
 
-    Raises ``ValueError`` where the speech alone breaks a bound of the shape or is too long.
+    Raises `TooLong` where the speech alone breaks a bound of the script.
     """
-    available = LEAD + _ms(parts.opening)
-    gap = _draw(shape.gap, _ms(parts.filler) + 200, rng, most=shape.gap[1])
-    before = round((gap - _ms(parts.filler)) * rng.uniform(0.2, 0.5))
-    branch = available + gap
-    speech = _ms(parts.repair) + _ms(parts.replacement)
-    resolve = _draw(shape.resolve, speech + 100, rng)
-    resolved = branch + resolve
-    tail = _draw(shape.tail, _ms(parts.tail) + 500, rng, most=LONGEST - resolved)
-    rest = tail - _ms(parts.tail)
-    quiet = round(rest * rng.uniform(0.2, 0.4))
-    end = resolved + tail
+    rng = Random(f"{seed}/shared")
+    shared = [_lay(span, speech, rng) for span in script.shared]
+    start = LEAD + sum(laid.length for laid in shared)
+    laid: dict[str, list[_Laid]] = {}
+    end = LONGEST
+    for variant in reversed(script.variants):
+        rng = Random(f"{seed}/{variant.name}")
+        spans = [_lay(span, speech, rng) for span in variant.spans]
+        if variant.matched:
+            free = LONGEST - start - sum(_said(span, speech) for span in variant.spans)
+            aim = free + end - LONGEST + rng.randint(-500, 500)
+            spans = [_lay(variant.spans[0], speech, rng, rest=min(max(aim, 600), free))]
+        end = start + sum(span.length for span in spans)
+        if end > LONGEST:
+            raise TooLong(f"{script.group_id}: the recording would take {end} ms")
+        laid[variant.name] = spans
+    branch = _branch(start, script.variants, laid)
+    return [
+        _take(script, variant, [*shared, *laid[variant.name]], branch)
+        for variant in script.variants
+    ]
 
-    shared = [
-        silence(LEAD),
-        parts.opening,
-        silence(before),
-        parts.filler,
-        silence(gap - before - _ms(parts.filler)),
-    ]
-    corrected = [
-        *shared,
-        parts.repair,
-        silence(resolve - speech),
-        parts.replacement,
-        silence(quiet),
-        parts.tail,
-        silence(rest - quiet),
-    ]
-    aside = _ms(parts.aside) + _ms(parts.tail)
-    stable_rest = max(end - branch + rng.randint(-500, 500) - aside, 600)
-    stable_rest = min(stable_rest, LONGEST - branch - aside)
-    between = round(stable_rest * rng.uniform(0.3, 0.6))
-    stable = [
-        *shared,
-        parts.aside,
-        silence(between),
-        parts.tail,
-        silence(stable_rest - between),
-    ]
-    common = {
-        "corpus": "recast-pilot",
+
+def _branch(
+    start: Milliseconds, variants: Sequence[Variant], laid: Mapping[str, list[_Laid]]
+) -> Milliseconds | None:
+    """Where the recordings part: at the repair's onset."""
+    if len(variants) == 1:
+        return None
+    for span in laid["corrected"]:
+        if span.span.repair:
+            return start
+        start += span.length
+    raise AssertionError("a corrected recording has a repair")
+
+
+def _take(
+    script: Script, variant: Variant, spans: Sequence[_Laid], branch: Milliseconds | None
+) -> Take:
+    values: list[dict[str, Any]] = []
+    repairs: list[dict[str, Any]] = []
+    texts: list[str] = []
+    pieces: list[NDArray[np.int16] | Milliseconds] = [LEAD]
+    time = LEAD
+    for laid in spans:
+        span = laid.span
+        available = None
+        if span.argument is not None and laid.whole:
+            available = (time + laid.said) * 1_000
+            values.append({"argument": span.argument, "available_us": available})
+        if span.repair:
+            onset = {"onset_us": time * 1_000, "resolved_us": available}
+            repairs.append({**onset, "kind": script.subset})
+        texts += span.texts if laid.whole else ()
+        pieces += laid.pieces
+        time += laid.length
+    columns: dict[str, Any] = {
+        "recording_id": f"{script.group_id}-{variant.name}",
+        "corpus": "recast",
         "split": script.split,
-        "group_id": script.pair_id,
-        "pair_id": script.pair_id,
-        "subset": shape.name,
+        "group_id": script.group_id,
+        "subset": script.subset,
+        "variant": variant.name,
         "voice": script.voice,
         "domain": script.domain,
-        "carrier_id": script.carrier.id,
-        "branch_us": branch * 1_000,
+        "carrier_id": script.carrier_id,
+        "spoken": " ".join(texts),
+        "target": variant.target,
+        "values": values,
+        "repairs": repairs,
     }
-    first = {"argument": script.first.argument, "available_us": available * 1_000}
-    second = {"argument": script.second.argument, "available_us": resolved * 1_000}
-    repair = {"onset_us": branch * 1_000, "resolved_us": resolved * 1_000, "kind": shape.name}
-    return (
-        Take(
-            _join(stable),
-            {
-                "recording_id": f"{script.pair_id}-stable",
-                **common,
-                "variant": "stable",
-                "target": script.first.argument,
-                "origin_us": available * 1_000,
-                "values": [first],
-                "repairs": [],
-            },
-        ),
-        Take(
-            _join(corrected),
-            {
-                "recording_id": f"{script.pair_id}-corrected",
-                **common,
-                "variant": "corrected",
-                "target": script.second.argument,
-                "origin_us": resolved * 1_000,
-                "values": [first, second],
-                "repairs": [repair],
-                **({} if script.edit is None else {"edit_id": script.edit.id}),
-            },
-        ),
+    if variant.target is not None:
+        columns["origin_us"] = values[-1]["available_us"]
+    if branch is not None:
+        columns |= {"pair_id": script.group_id, "branch_us": branch * 1_000}
+    if repairs:
+        edit = variant.edit
+        columns["editing"] = "none" if edit is None else "seen" if edit.seen else "unseen"
+        if edit is not None:
+            columns["edit_id"] = edit.id
+    return Take(_join(pieces), columns)
+
+
+def _lay(span: Span, speech: Speech, rng: Random, *, rest: Milliseconds | None = None) -> _Laid:
+    said = _said(span, speech)
+    if rest is None:
+        rest = _rest(span, said, rng)
+    if rest < 0:
+        return _cut(span, speech, said + rest)
+    pauses = _split(rest, len(span.texts), span, rng)
+    pieces: list[NDArray[np.int16] | Milliseconds] = [pauses[0]]
+    for text, pause in zip(span.texts, pauses[1:], strict=True):
+        pieces += [speech[text], pause]
+    return _Laid(span, tuple(pieces), said + rest, said + rest - pauses[-1], whole=True)
+
+
+def _cut(span: Span, speech: Speech, length: Milliseconds) -> _Laid:
+    samples = _join([speech[text] for text in span.texts])[: length * GRAIN]
+    return _Laid(span, (samples,), length, length, whole=False)
+
+
+def _said(span: Span, speech: Speech) -> Milliseconds:
+    return sum(len(speech[text]) for text in span.texts) // GRAIN
+
+
+def _rest(span: Span, said: Milliseconds, rng: Random) -> Milliseconds:
+    """All pauses of a span together; negative where its speech is to be cut."""
+    if span.rest is not None:
+        return rng.randint(*span.rest)
+    if span.length is None:
+        return 0
+    low, high = span.length
+    if span.cut:
+        return low - said
+    least = said + (100 if span.texts and low < high else 0)
+    if least > low:
+        low, high = least, max(high, least + SLACK) if span.repair or low == high else high
+    if low > high:
+        raise TooLong(f"{said} ms of speech do not fit into {high} ms")
+    return rng.randint(low, high) - said
+
+
+def _split(rest: Milliseconds, texts: int, span: Span, rng: Random) -> list[Milliseconds]:
+    """`rest` in texts + 1 pauses: one before each text, and one after the last."""
+    allowed = [span.leads, *[True] * (texts - 1), span.trails] if texts else [True]
+    weights = [rng.uniform(0.5, 1.5) * open_ for open_ in allowed]
+    total = sum(weights)
+    if not total:
+        return [0] * len(weights)
+    pauses = [int(rest * weight / total) for weight in weights]
+    pauses[allowed.index(True)] += rest - sum(pauses)
+    return pauses
+
+
+def _join(pieces: Iterable[NDArray[np.int16] | Milliseconds]) -> NDArray[np.int16]:
+    return np.concatenate(
+        [np.zeros(piece * GRAIN, np.int16) if isinstance(piece, int) else piece for piece in pieces]
     )
-
-
-def silence(milliseconds: int) -> NDArray[np.int16]:
-    return np.zeros(milliseconds * GRAIN, np.int16)
-
-
-def _ms(samples: NDArray[np.int16]) -> int:
-    return len(samples) // GRAIN
-
-
-def _join(parts: Iterable[NDArray[np.int16]]) -> NDArray[np.int16]:
-    return np.concatenate(list(parts))
-
-
-def _draw(bounds: tuple[int, int], least: int, rng: Random, *, most: int | None = None) -> int:
-    lowest = max(bounds[0], least)
-    highest = max(bounds[1], lowest + SLACK)
-    if most is not None:
-        highest = min(highest, most)
-    if lowest > highest:
-        raise ValueError(f"the speech needs {lowest} ms, more than the {highest} ms allowed")
-    return rng.randint(lowest, highest)

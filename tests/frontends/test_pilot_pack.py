@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from frontends.recast.grammar import CARRIERS, DOMAINS, EDITS, RESERVED_TEST_VOICES, VOICES
+from frontends.recast.grammar import DOMAINS, VOICES
 from frontends.recast.timeline import LONGEST
 from simcore.files.traces import read_traces, resolve_traces
 
@@ -86,12 +86,7 @@ def test_source_and_test_are_apart() -> None:
     source, test = pack("source"), pack("test")
     for name in ("group_id", "pair_id", "recording_id", "voice", "carrier_id"):
         assert not {getattr(r, name) for r in source} & {getattr(r, name) for r in test}, name
-    for split in SPLITS:
-        voices = {recording.voice for recording in pack(split)}
-        assert voices <= set(VOICES[split])  # type: ignore[index]
-        assert not voices & RESERVED_TEST_VOICES
-        carriers = {carrier.id for own in CARRIERS[split].values() for carrier in own}  # type: ignore[index]
-        assert {recording.carrier_id for recording in pack(split)} <= carriers
+    assert not {recording.voice for recording in (*source, *test)} & set(VOICES["test"])
 
 
 def test_corrections_with_and_without_an_editing_phrase() -> None:
@@ -99,9 +94,6 @@ def test_corrections_with_and_without_an_editing_phrase() -> None:
         edits = [corrected.edit_id for _, corrected in pairs(split)]
         assert edits.count(None) * 3 >= len(edits)
         assert all(stable.edit_id is None for stable, _ in pairs(split))
-    unseen = {edit.id for edit in EDITS["test"] if not edit.seen}
-    spoken = [c.edit_id for _, c in pairs("test") if c.edit_id is not None]
-    assert sum(edit in unseen for edit in spoken) * 2 == len(spoken)
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -113,4 +105,3 @@ def test_the_provenance_tells_how_it_was_made(split: str) -> None:
     assert made["recognizer"]["encoder_frames"] == 1_500
     assert len(made["recognizer"]["sha256"]) == len(made["audio"]["synthesizer"]["sha256"]) == 64
     assert made["audio"]["recipe"] == "recast-pilot"
-    assert not RESERVED_TEST_VOICES & set(made["audio"]["voices"])

@@ -1,0 +1,70 @@
+"""How many groups of each subset every split has, and in which order they are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from frontends.recast.script import draw_script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from frontends.recast.grammar import Side
+    from frontends.recast.script import Script
+
+SEED: Final = 2026
+SPLITS: Final[tuple[str, ...]] = ("train", "dev-selection", "dev-calibration", "test")
+SINGLE: Final = frozenset({"ordinary", "false-alarm"})
+"""Subsets whose groups are one recording; the others' are a stable and a corrected one."""
+GROUPS: Final[dict[str, tuple[int, int, int, int]]] = {
+    "prospective": (80, 16, 16, 600),
+    "ordinary": (24, 5, 5, 180),
+    "early": (8, 1, 2, 60),
+    "late": (6, 1, 1, 45),
+    "human": (16, 4, 3, 120),
+    "double": (6, 1, 1, 45),
+    "other-field": (8, 1, 2, 60),
+    "tool-change": (6, 2, 1, 45),
+    "abandonment": (6, 1, 1, 45),
+    "false-alarm": (24, 5, 5, 180),
+}
+"""Groups of each subset in the order of `SPLITS`: 320, 64, 64 and 2,400 recordings. The source's
+mix is the test's, but for rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A group to make."""
+
+    split: str
+    subset: str
+    index: int
+
+    @property
+    def group_id(self) -> str:
+        return f"{self.split}-{self.subset}-{self.index:04}"
+
+    def script(self, attempt: int = 0) -> Script:
+        return draw_script(self.split, side_of(self.split), self.subset, self.index, SEED, attempt)
+
+
+def side_of(split: str) -> Side:
+    return "test" if split == "test" else "source"
+
+
+def all_items() -> list[Item]:
+    """Every group, shuffled over splits; prospective pairs first, so that a part is usable."""
+    items = [
+        Item(split, subset, index)
+        for subset, counts in GROUPS.items()
+        for split, count in zip(SPLITS, counts, strict=True)
+        for index in range(count)
+    ]
+    Random(SEED).shuffle(items)
+    return sorted(items, key=lambda item: item.subset != "prospective")
+
+
+def recordings(items: Iterable[Item]) -> int:
+    return sum(1 if item.subset in SINGLE else 2 for item in items)
