@@ -114,7 +114,8 @@ def _mentions(domain: str, plain: Line, numbered: Line, entries: _Entries) -> It
 
 def _tool(domain: str, plain: Line, entries: _Entries) -> tuple[str, tuple[int, ...]]:
     """The tool that was asked for last, with the words that did; the domain's own by default."""
-    tool, words = entries.tool[domain], ()
+    tool = entries.tool[domain]
+    words: tuple[int, ...] = ()
     for match in _found(entries.asking[domain], plain):
         tool, words = entries.asks[domain][match[1]], plain.words(*match.span())
     return tool, words

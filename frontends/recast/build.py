@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from frontends.audio import write_wav
 from frontends.build import prefix_ends
 from frontends.cache import DecodeCache, decode_key
 from frontends.pauses import trailing_silence
-from frontends.recast.recipe import SEED, Item, all_items
+from frontends.recast.noise import add_noise, make_babble
+from frontends.recast.recipe import SEED, Item, all_items, noisy_items
 from frontends.recast.record import SUFFIX, Record, read_records, record_from_row, record_of
 from frontends.recast.synth import Kokoro, describe_synthesizer
 from frontends.recast.timeline import TooLong, lay_out
@@ -62,13 +64,15 @@ def make_groups(
     `stop` is asked after each group; once it says so, the groups in work are finished and the rest
     is left.
     """
-    keys = group_keys(recognizer, all_items() if items is None else items)
-    done = {(record.group_id, record.key) for record in finished}
+    keys = group_keys(recognizer, [*all_items(), *noisy_items()] if items is None else items)
+    done = {record.key for record in finished}
     tasks = [
         _Task(item, key, recognizer, cache, work)
         for item, key in keys.items()
-        if (item.group_id, key) not in done and not _records(work, item.group_id, key)
+        if key not in done and not _records(work, item, key)
     ]
+    if any(task.item.noise for task in tasks):
+        _need_babble(work)
     run_all(
         _make,
         tasks,
@@ -83,19 +87,22 @@ def make_groups(
 def group_keys(recognizer: Recognizer, items: Sequence[Item]) -> dict[Item, str]:
     """For each group, the digest of what it is made from: script, seed, speech and recognizer."""
     made_with = [describe_synthesizer(), dict(recognizer.describe())]
-    return {item: _digest([asdict(item.script()), SEED, made_with]) for item in items}
+    return {item: _digest([asdict(item.script()), SEED, made_with, *_with(item)]) for item in items}
 
 
-def finished_records(out: Path, work: Path, split: str, keys: dict[Item, str]) -> list[Record]:
-    """What there is of a split, beside its pack or in the work folder, in the recipe's order."""
-    kept: dict[tuple[str, str], list[Record]] = {}
-    for record in read_records(out / f"{split}{SUFFIX}"):
-        kept.setdefault((record.group_id, record.key), []).append(record)
+def _with(item: Item) -> list[int]:
+    return [] if item.noise is None else [item.noise]
+
+
+def finished_records(out: Path, work: Path, pack: str, keys: dict[Item, str]) -> list[Record]:
+    """What there is for a pack, beside it or in the work folder, in the recipe's order."""
+    kept: dict[str, list[Record]] = {}
+    for record in read_records(out / f"{pack}{SUFFIX}"):
+        kept.setdefault(record.key, []).append(record)
     records: list[Record] = []
     for item, key in keys.items():
-        if item.split == split:
-            name = item.group_id
-            records += kept.get((name, key)) or _records(work, name, key)
+        if item.pack == pack:
+            records += kept.get(key) or _records(work, item, key)
     return records
 
 
@@ -114,23 +121,36 @@ def speak_group(item: Item, engine: Kokoro) -> list[Take]:
             return lay_out(script, speech, f"{SEED}/{script.group_id}/{attempt}")
         except TooLong:
             continue
-    raise TooLong(f"{item.group_id}: no script of {ATTEMPTS} fits its bounds")
+    raise TooLong(f"{item.name}: no script of {ATTEMPTS} fits its bounds")
 
 
-_engine: Kokoro | None = None
+@lru_cache(maxsize=1)
+def _engine() -> Kokoro:
+    return Kokoro()
 
 
 def _make(task: _Task) -> None:
     """Make one group; its file is written last, so that a killed run starts it again."""
-    global _engine
-    engine = _engine = _engine or Kokoro()
+    item = task.item
+    takes = speak_group(item, _engine())
+    if item.noise is not None:
+        takes = add_noise(takes, _babble(task.work), item.noise, f"{SEED}/{item.index}")
     rows = []
-    for take in speak_group(task.item, engine):
-        name = take.columns["recording_id"]
-        write_wav(task.work / "audio" / task.item.split / f"{name}.wav", take.samples)
+    for take in takes:
+        name = f"{take.columns['recording_id']}.wav"
+        write_wav(task.work / "audio" / item.pack / name, take.samples)
         rows.append(asdict(_hear(take, task)))
-    path = task.work / "groups" / f"{task.item.group_id}.json"
+    path = task.work / "groups" / f"{item.name}.json"
     write_atomic(path, json.dumps(rows, ensure_ascii=False).encode())
+
+
+def _babble(work: Path) -> Path:
+    return work / "babble.wav"
+
+
+def _need_babble(work: Path) -> None:
+    if not _babble(work).is_file():
+        make_babble(_babble(work), _engine().speak)
 
 
 def _hear(take: Take, task: _Task) -> Record:
@@ -149,8 +169,8 @@ def _hear(take: Take, task: _Task) -> Record:
     return record_of(take.columns, task.key, digest, ends, pauses, decodes)
 
 
-def _records(work: Path, group_id: str, key: str) -> list[Record]:
-    path = work / "groups" / f"{group_id}.json"
+def _records(work: Path, item: Item, key: str) -> list[Record]:
+    path = work / "groups" / f"{item.name}.json"
     if not path.is_file():
         return []
     records = [record_from_row(row) for row in json.loads(path.read_bytes())]

@@ -44,13 +44,14 @@ def build(
     from frontends.cache import DecodeCache
     from frontends.models import cache_folder
     from frontends.recast.build import ENCODER_FRAMES, make_groups
-    from frontends.recast.recipe import SPLITS
+    from frontends.recast.recipe import NOISES, SPLITS
     from frontends.recast.record import SUFFIX, read_records
     from frontends.whisper import Whisper
     from simcore.progress import show_progress
 
     until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
-    finished = [record for split in SPLITS for record in read_records(out / f"{split}{SUFFIX}")]
+    packs = (*SPLITS, *NOISES)
+    finished = [record for name in packs for record in read_records(out / f"{name}{SUFFIX}")]
     with show_progress() as progress:
         make_groups(
             work,

@@ -112,10 +112,10 @@ def _edits(table: dict[str, Any]) -> tuple[Edit, ...]:
     """Of a table in halves, a seen phrase and an unseen one in turn."""
     if "seen" not in table:
         return tuple(Edit(name, text) for name, text in table.items())
-    halves = zip(table["seen"].items(), table["unseen"].items(), strict=True)
-    return tuple(
-        edit for seen, unseen in halves for edit in (Edit(*seen), Edit(*unseen, seen=False))
+    halves = (
+        [Edit(name, text, half == "seen") for name, text in table[half].items()] for half in table
     )
+    return tuple(edit for pair in zip(*halves, strict=True) for edit in pair)
 
 
 @lru_cache

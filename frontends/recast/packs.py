@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from frontends.build import STEP, assemble
 from frontends.recast.build import finished_records, group_keys
-from frontends.recast.recipe import GROUPS, SEED, SPLITS, all_items, recordings
+from frontends.recast.recipe import (
+    GROUPS,
+    NOISES,
+    SEED,
+    SPLITS,
+    all_items,
+    noisy_items,
+    recordings,
+)
 from frontends.recast.record import SUFFIX, write_records
 from frontends.recast.synth import describe_synthesizer
 from simcore.errors import InputError
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 FROZEN: Final = "frozen.json"
+SOURCE: Final = frozenset(SPLITS) - {"test"}
+"""What the parser may be developed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +53,20 @@ def write_packs(
 ) -> Iterator[str]:
     """Write the decodes and the pack of each split that has any; yields a line about each.
 
-    The test's pack is written only with the parser that was frozen: raises `InputError` otherwise.
+    The test is parsed only by the parser that was frozen: raises `InputError` otherwise.
     """
-    keys = group_keys(recognizer, all_items())
-    for split in SPLITS:
-        records = finished_records(out, work, split, keys)
+    keys = group_keys(recognizer, [*all_items(), *noisy_items()])
+    for pack in (*SPLITS, *NOISES):
+        records = finished_records(out, work, pack, keys)
         if not records:
-            yield f"{split}: nothing is finished yet"
+            yield f"{pack}: nothing is finished yet"
             continue
-        write_records(out / f"{split}{SUFFIX}", records)
-        if split == "test":
+        write_records(out / f"{pack}{SUFFIX}", records)
+        if pack not in SOURCE:
             require_frozen(out, parser)
         packed = [parse_record(record, parser, service_scale=service_scale) for record in records]
-        path = out / f"{split}.parquet"
-        made = _provenance(split, records, recognizer, parser, service_scale)
+        path = out / f"{pack}.parquet"
+        made = _provenance(pack, records, recognizer, parser, service_scale)
         write_traces(path, packed, provenance=made)
         groups = made["groups"]
         yield f"{path}: {groups['made']} of {groups['planned']} groups, {accuracy(packed)}"
@@ -97,25 +107,25 @@ def require_frozen(out: Path, parser: Parser) -> None:
 
 
 def _provenance(
-    split: str,
+    pack: str,
     records: Sequence[Record],
     recognizer: Recognizer,
     parser: Parser,
     service_scale: float,
 ) -> dict[str, Any]:
-    index = SPLITS.index(split)
-    made = Counter(record.columns["subset"] for record in {r.group_id: r for r in records}.values())
+    items = [item for item in (*all_items(), *noisy_items()) if item.pack == pack]
+    planned = Counter(item.subset for item in items)
+    made = Counter({record.key: record.columns["subset"] for record in records}.values())
     services = sorted(service for record in records for service in record.service_us)
     audio = sha256("".join(record.audio_sha256 for record in records).encode()).hexdigest()
-    planned = [item for item in all_items() if item.split == split]
     return {
         "recipe": "recast",
         "seed": SEED,
-        "groups": {"made": made.total(), "planned": len(planned)},
-        "recordings": {"made": len(records), "planned": recordings(planned)},
+        "noise_db": NOISES.get(pack),
+        "groups": {"made": made.total(), "planned": planned.total()},
+        "recordings": {"made": len(records), "planned": recordings(items)},
         "subsets": {
-            subset: {"made": made[subset], "planned": counts[index]}
-            for subset, counts in GROUPS.items()
+            subset: {"made": made[subset], "planned": planned[subset]} for subset in GROUPS
         },
         "voices": dict(sorted(Counter(record.columns["voice"] for record in records).items())),
         "audio": {"sha256": audio, "synthesizer": describe_synthesizer()},

@@ -34,24 +34,47 @@ GROUPS: Final[dict[str, tuple[int, int, int, int]]] = {
 mix is the test's, but for rounding."""
 
 
+NOISES: Final[dict[str, int]] = {"noisy-20db": 20, "noisy-10db": 10}
+"""The noisy copies of a tenth of the test, and their ratios of speech to noise in dB."""
+_NOISY: Final = {
+    "prospective": 60,
+    "ordinary": 18,
+    "early": 6,
+    "late": 5,
+    "human": 12,
+    "double": 4,
+    "other-field": 6,
+    "tool-change": 5,
+    "abandonment": 4,
+    "false-alarm": 18,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A group to make."""
+    """A group to make, for a split or for a noisy copy of the test."""
 
-    split: str
+    pack: str
     subset: str
     index: int
 
     @property
-    def group_id(self) -> str:
-        return f"{self.split}-{self.subset}-{self.index:04}"
+    def name(self) -> str:
+        return f"{self.pack}-{self.subset}-{self.index:04}"
+
+    @property
+    def noise(self) -> int | None:
+        """The ratio of speech to noise in dB, None without noise."""
+        return NOISES.get(self.pack)
+
+    @property
+    def split(self) -> str:
+        return "test" if self.pack in NOISES else self.pack
 
     def script(self, attempt: int = 0) -> Script:
-        return draw_script(self.split, side_of(self.split), self.subset, self.index, SEED, attempt)
-
-
-def side_of(split: str) -> Side:
-    return "test" if split == "test" else "source"
+        """What is said; a noisy copy says what the clean recording says."""
+        side: Side = "test" if self.split == "test" else "source"
+        return draw_script(self.split, side, self.subset, self.index, SEED, attempt)
 
 
 def all_items() -> list[Item]:
@@ -64,6 +87,18 @@ def all_items() -> list[Item]:
     ]
     Random(SEED).shuffle(items)
     return sorted(items, key=lambda item: item.subset != "prospective")
+
+
+def noisy_items() -> list[Item]:
+    """Every tenth group of the test's subsets, 240 recordings, once for each noise."""
+    items = [
+        Item(pack, subset, 10 * number)
+        for pack in NOISES
+        for subset, count in _NOISY.items()
+        for number in range(count)
+    ]
+    Random(SEED).shuffle(items)
+    return items
 
 
 def recordings(items: Iterable[Item]) -> int:

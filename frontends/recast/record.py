@@ -100,7 +100,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
     import polars as pl
 
     integers = pl.List(pl.Int64)
-    schema = {
+    schema: dict[str, Any] = {
         "schema": pl.String,
         "recording_id": pl.String,
         "group_id": pl.String,

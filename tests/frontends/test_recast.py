@@ -83,7 +83,7 @@ def test_half_of_the_tests_phrases_share_no_word_with_the_sources(kind: str) -> 
 
 def test_the_recipe_has_the_papers_sizes_and_one_mix() -> None:
     items = all_items()
-    assert len({item.group_id for item in items}) == len(items)
+    assert len({item.name for item in items}) == len(items)
     sizes = {split: recordings(i for i in items if i.split == split) for split in SPLITS}
     assert sizes == {"train": 320, "dev-selection": 64, "dev-calibration": 64, "test": 2_400}
     for subset, (*source, test) in GROUPS.items():
