@@ -71,8 +71,6 @@ def make_groups(
         for item, key in keys.items()
         if key not in done and not _records(work, item, key)
     ]
-    if any(task.item.noise for task in tasks):
-        _need_babble(work)
     run_all(
         _make,
         tasks,
@@ -145,12 +143,10 @@ def _make(task: _Task) -> None:
 
 
 def _babble(work: Path) -> Path:
-    return work / "babble.wav"
-
-
-def _need_babble(work: Path) -> None:
-    if not _babble(work).is_file():
-        make_babble(_babble(work), _engine().speak)
+    path = work / "babble.wav"
+    if not path.is_file():
+        make_babble(path, _engine().speak)
+    return path
 
 
 def _hear(take: Take, task: _Task) -> Record:
