@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
 from simcore.drivers.ticks import UnsettledError
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 BLOCK_SIZE: Final = 300
-"""Trajectories a block, about: large enough to hide the hand-over, small enough to share out."""
+"""Trajectories a block, at most: large enough to hide the hand-over, small enough to share out."""
+
+_AHEAD: Final = 32
+"""Blocks handed out before their turn: what a fast worker finishes early waits in memory."""
 
 SCORES: Final = Trajectory._fields[: Trajectory._fields.index("versions")]
 KEYS: Final = (
@@ -42,7 +46,10 @@ COLUMNS: Final = (*KEYS, *SCORES, "failure", "error", "seed")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some recordings under one policy, with every action, checkpoint and replication."""
+    """Some recordings under one policy, with every action, checkpoint and replication.
+
+    A recording with more of these than fit a block comes alone, with a `part` of them.
+    """
 
     spec: PolicySpec
     recordings: tuple[Recording, ...]
@@ -51,11 +58,18 @@ class Block:
     replications: int
     control: Control
     seed: int
+    part: tuple[int, int]
 
     @property
     def size(self) -> int:
-        per_recording = len(self.actions) * len(self.checkpoints) * self.replications
-        return len(self.recordings) * per_recording
+        first, stop = self.part
+        return len(self.recordings) * (stop - first)
+
+    @property
+    def settings(self) -> Iterator[tuple[ToolProfile, str | None, int]]:
+        """The actions, checkpoints and replications that each recording meets."""
+        every = product(self.actions, self.checkpoints, range(self.replications))
+        return islice(every, *self.part)
 
 
 def run(
@@ -73,70 +87,90 @@ def run(
     it. Raises `UsageError` for a policy or option that does not exist and for a checkpoint that a
     recording lacks.
     """
-    return _gather(run_block, scenario, executor, progress)
-
-
-def events(
-    scenario: Scenario,
-    *,
-    executor: Executor | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> pl.DataFrame:
-    """Every event of every trajectory, a row each; a trajectory that raises has none."""
-    return _gather(log_block, scenario, executor, progress)
-
-
-def _gather(
-    work_of: Callable[[Block], pl.DataFrame],
-    scenario: Scenario,
-    executor: Executor | None,
-    progress: Callable[[int, int], None] | None,
-) -> pl.DataFrame:
     import polars as pl
 
-    work = list(blocks(scenario))
-    total, done, frames = sum(block.size for block in work), 0, []
-    results = map(work_of, work) if executor is None else executor.map(work_of, work)
-    for block, frame in zip(work, results, strict=True):
+    total, done, frames = size(scenario), 0, []
+    for frame in in_order(run_block, blocks(scenario), executor):
         frames.append(frame)
-        done += block.size
+        done += frame.height
         if progress is not None:
             progress(done, total)
     return pl.concat(frames)
 
 
+def in_order(
+    work_of: Callable[[Block], pl.DataFrame],
+    work: Iterator[Block],
+    executor: Executor | None,
+) -> Iterator[pl.DataFrame]:
+    """The blocks' frames in order, a bounded number of blocks ahead of what has been taken."""
+    if executor is None:
+        yield from map(work_of, work)
+        return
+    waiting = deque(executor.submit(work_of, block) for block in islice(work, _AHEAD))
+    while waiting:
+        frame = waiting.popleft().result()
+        waiting.extend(executor.submit(work_of, block) for block in islice(work, 1))
+        yield frame
+
+
+def size(scenario: Scenario) -> int:
+    """How many trajectories a scenario has."""
+    each = sum(len(checkpoints) for *_, checkpoints in _plan(scenario))
+    return len(scenario.recordings) * len(scenario.actions) * scenario.replications * each
+
+
 def blocks(scenario: Scenario) -> Iterator[Block]:
     """The scenario's work in order; fails before any of it runs."""
-    factories = [policy_factory(spec.name, spec.options) for spec in scenario.policies]
-    for spec, factory in zip(scenario.policies, factories, strict=True):
-        _require_forecasts(scenario, spec.label, factory)
-    for spec, factory in zip(scenario.policies, factories, strict=True):
-        checkpoints = checkpoints_for(scenario, factory)
+    plan = _plan(scenario)
+    for spec, factory, checkpoints in plan:
+        _require_forecasts(scenario, spec.label, factory, checkpoints)
+    for spec, _, checkpoints in plan:
         each = len(scenario.actions) * len(checkpoints) * scenario.replications
         step = max(1, BLOCK_SIZE // each)
         for first in range(0, len(scenario.recordings), step):
-            yield Block(
-                spec,
-                scenario.recordings[first : first + step],
-                scenario.actions,
-                checkpoints,
-                scenario.replications,
-                scenario.control,
-                scenario.seed,
-            )
+            for begin in range(0, each, BLOCK_SIZE):
+                yield Block(
+                    spec,
+                    scenario.recordings[first : first + step],
+                    scenario.actions,
+                    checkpoints,
+                    scenario.replications,
+                    scenario.control,
+                    scenario.seed,
+                    (begin, min(begin + BLOCK_SIZE, each)),
+                )
 
 
-def checkpoints_for(scenario: Scenario, factory: PolicyFactory) -> tuple[str | None, ...]:
+def _plan(
+    scenario: Scenario,
+) -> list[tuple[PolicySpec, PolicyFactory, tuple[str | None, ...]]]:
+    factories = [policy_factory(spec.name, spec.options) for spec in scenario.policies]
+    return [
+        (spec, factory, checkpoints_for(scenario, spec, factory))
+        for spec, factory in zip(scenario.policies, factories, strict=True)
+    ]
+
+
+def checkpoints_for(
+    scenario: Scenario, spec: PolicySpec, factory: PolicyFactory
+) -> tuple[str | None, ...]:
     """The checkpoints that a policy runs with; what no forecast can change runs once, with None."""
-    return (scenario.checkpoints if factory.reads_forecast else ()) or (None,)
+    if not factory.reads_forecast:
+        return (None,)
+    return (scenario.checkpoints if spec.checkpoints is None else spec.checkpoints) or (None,)
 
 
-def _require_forecasts(scenario: Scenario, label: str, factory: PolicyFactory) -> None:
+def _require_forecasts(
+    scenario: Scenario, label: str, factory: PolicyFactory, checkpoints: tuple[str | None, ...]
+) -> None:
     if not factory.reads_forecast:
         return
-    if factory.needs_masses and not scenario.checkpoints:
+    if factory.needs_masses and None in checkpoints:
         raise UsageError(f"policy '{label}' needs forecasts: name a checkpoint")
-    for checkpoint, recording in product(scenario.checkpoints, scenario.recordings):
+    for checkpoint, recording in product(checkpoints, scenario.recordings):
+        if checkpoint is None:
+            continue
         forecast = recording.forecast(checkpoint)
         if forecast is None:
             raise UsageError(
@@ -188,9 +222,7 @@ def _trajectories(
     factory = policy_factory(block.spec.name, block.spec.options)
     for recording in block.recordings:
         about = (recording.recording_id, recording.cluster, recording.subset, recording.variant)
-        for action, checkpoint, replication in product(
-            block.actions, block.checkpoints, range(block.replications)
-        ):
+        for action, checkpoint, replication in block.settings:
             keys = (*about, block.spec.label, action.name, checkpoint, replication)
             try:
                 yield (

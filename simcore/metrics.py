@@ -6,30 +6,20 @@ counted and left out of every rate.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import numpy as np
-import polars as pl
-
 from simcore.bootstrap import MIN_CLUSTERS, RESAMPLES, Interval, Ratio, intervals
 from simcore.errors import UsageError, nearest
+from simcore.tally import EVENTS, Collected, Tally, collect
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    import polars as pl
 
-EVENTS: Final = (
-    "commits",
-    "updates",
-    "late_updates",
-    "cancels",
-    "late_cancels",
-    "duplicate_effects",
-    "skipped_ticks",
-)
+__all__ = ["EVENTS"]
+
 DIMENSIONS: Final = ("checkpoint", "action", "subset", "variant")
 
 Verdict = Literal["order", "tie", "unresolved"]
@@ -132,39 +122,83 @@ class PairedDifference:
 
 
 def summarize(
-    frame: pl.DataFrame, *, seed: int = 0, resamples: int = RESAMPLES
+    trajectories: pl.DataFrame | Iterable[pl.DataFrame],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    dimensions: Sequence[str] = DIMENSIONS,
 ) -> tuple[PolicySummary, ...]:
-    """One summary per policy, in the order of their first rows."""
-    frame, clusters = _with_clusters(frame)
-    drafts: list[tuple[str, str | None, str | None, _Draft]] = []
-    for policy in _labels(frame):
-        rows = frame.filter(pl.col("policy") == policy)
-        drafts.append((policy, None, None, _Draft(rows, clusters)))
-        for dimension in DIMENSIONS:
-            values = rows[dimension].unique(maintain_order=True).to_list()
-            if len(values) > 1:
-                for value in values:
-                    part = rows.filter(pl.col(dimension).eq_missing(pl.lit(value)))
-                    drafts.append((policy, dimension, value, _Draft(part, clusters)))
-    found = iter(
-        intervals([r for *_, d in drafts for r in d.ratios], seed=seed, resamples=resamples)
-    )
+    """One summary per policy, in the order of their first rows.
+
+    Trajectories come as a frame, or as frames of which each has every policy's on some recordings.
+    """
+    return summaries(collect(trajectories, dimensions), seed=seed, resamples=resamples)
+
+
+def summaries(
+    found: Collected, *, seed: int = 0, resamples: int = RESAMPLES
+) -> tuple[PolicySummary, ...]:
+    """The policies' figures with their intervals, from sums already taken."""
+    keys = [
+        (policy, along, at)
+        for policy, parts in found.policies.items()
+        for along, values in parts.items()
+        if along is None or len(values) > 1
+        for at in values
+    ]
+    drafts = [found.policies[policy][along][at] for policy, along, at in keys]
+    order = found.order
+    scored = scores([draft.ratios(order) for draft in drafts], drafts, seed, resamples)
     whole: dict[str, Scores] = {}
     by: dict[str, dict[str, list[Slice]]] = {}
-    for label, along, at, draft in drafts:
-        scores = draft.scores(found)
+    for (policy, along, at), figures in zip(keys, scored, strict=True):
         if along is None:
-            whole[label], by[label] = scores, {}
+            whole[policy], by[policy] = figures, {}
         else:
-            by[label].setdefault(along, []).append(Slice(at, scores))
+            by[policy].setdefault(along, []).append(Slice(at, figures))
     return tuple(
-        PolicySummary(policy, scores, {name: tuple(s) for name, s in by[policy].items()})
-        for policy, scores in whole.items()
+        PolicySummary(policy, figures, {name: tuple(s) for name, s in by[policy].items()})
+        for policy, figures in whole.items()
     )
+
+
+def scores(
+    ratios: Sequence[tuple[Ratio, ...]], counts: Sequence[Tally], seed: int, resamples: int
+) -> list[Scores]:
+    """Stale rate, success rate, delay and cost of each, with intervals of one bootstrap."""
+    found = iter(
+        intervals([ratio for four in ratios for ratio in four], seed=seed, resamples=resamples)
+    )
+    result = []
+    for four, counted in zip(ratios, counts, strict=True):
+        stale, success, delay, cost = (
+            Estimate(
+                value=ratio.value,
+                n=int(ratio.count.sum()),
+                interval=next(found),
+                count=None if ratio.bounds is None else int(ratio.total.sum()),
+            )
+            for ratio in four
+        )
+        result.append(
+            Scores(
+                n=counted.n,
+                failures=counted.failures,
+                unlabelled=counted.unlabelled,
+                clusters=four[0].clusters,
+                stale_rate=stale,
+                success_rate=success,
+                delay_s=delay,
+                cost=cost,
+                events=dict(counted.events),
+                results={name: counted.results[name] for name in sorted(counted.results)},
+            )
+        )
+    return result
 
 
 def paired_differences(
-    frame: pl.DataFrame,
+    trajectories: pl.DataFrame | Iterable[pl.DataFrame],
     *,
     baseline: str | None = None,
     seed: int = 0,
@@ -177,122 +211,63 @@ def paired_differences(
     pairs of labels declared to be ties before the run. Raises ``UsageError`` for a baseline that is
     not in the frame.
     """
-    frame, clusters = _with_clusters(frame)
-    labels = _labels(frame)
-    if not labels:
-        return ()
-    first = labels[0] if baseline is None else baseline
-    if first not in labels:
-        raise UsageError(f"no policy '{first}' in these trajectories{nearest(first, labels)}")
-    scored = frame.filter(pl.col("failure").is_null() & pl.col("stale").is_not_null())
-    others = [label for label in labels if label != first]
-    pairs = [_Pairs(scored, policy, first, clusters) for policy in others]
-    found = iter(intervals([r for p in pairs for r in p.ratios], seed=seed, resamples=resamples))
-    return tuple(
-        pair.difference(found, declared_tie=frozenset((pair.policy, first)) in ties)
-        for pair in pairs
+    found = collect(trajectories, (), against(baseline))
+    return differences(found, seed=seed, resamples=resamples, ties=ties)
+
+
+def against(baseline: str | None) -> Callable[[Sequence[str]], list[tuple[str, str]]]:
+    """Pairs of every other label with `baseline` (default: the first), for `collect`."""
+
+    def pairs(labels: Sequence[str]) -> list[tuple[str, str]]:
+        if not labels:
+            return []
+        first = labels[0] if baseline is None else baseline
+        if first not in labels:
+            raise UsageError(f"no policy '{first}' in these trajectories{nearest(first, labels)}")
+        return [(label, first) for label in labels if label != first]
+
+    return pairs
+
+
+def differences(
+    found: Collected,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    ties: Collection[frozenset[str]] = (),
+) -> tuple[PairedDifference, ...]:
+    """The pairs' differences with their intervals, from sums already taken."""
+    order = found.order
+    pairs = [(names, tally, tally.ratios(order)) for names, tally in found.pairs.items()]
+    spans = iter(
+        intervals([r for *_, three in pairs for r in three], seed=seed, resamples=resamples)
     )
-
-
-class _Draft:
-    """Scores that wait for their intervals."""
-
-    def __init__(self, rows: pl.DataFrame, clusters: int) -> None:
-        failed = rows["failure"].is_not_null()
-        labelled = rows.filter(~failed & rows["stale"].is_not_null())
-        succeeded = labelled.filter(pl.col("success"))
-        rate = (0.0, 1.0)
-        self.ratios = (
-            _ratio(labelled, labelled["stale"], clusters, rate),
-            _ratio(labelled, labelled["success"], clusters, rate),
-            _ratio(succeeded, succeeded["delay_s"], clusters),
-            _ratio(labelled, labelled["cost"], clusters),
-        )
-        self.n, self.failures = len(rows), int(failed.sum())
-        self.unlabelled = self.n - self.failures - len(labelled)
-        self.events = {name: int(rows[name].cast(pl.Int64).sum()) for name in EVENTS}
-        results = Counter(rows["result"].drop_nulls().to_list())
-        self.results = {name: results[name] for name in sorted(results)}
-
-    def scores(self, found: Iterator[Interval | None]) -> Scores:
-        stale, success, delay, cost = (
-            Estimate(
-                value=ratio.value,
-                n=int(ratio.count.sum()),
-                interval=next(found),
-                count=None if ratio.bounds is None else int(ratio.total.sum()),
-            )
-            for ratio in self.ratios
-        )
-        return Scores(
-            n=self.n,
-            failures=self.failures,
-            unlabelled=self.unlabelled,
-            clusters=self.ratios[0].clusters,
-            stale_rate=stale,
-            success_rate=success,
-            delay_s=delay,
-            cost=cost,
-            events=self.events,
-            results=self.results,
-        )
-
-
-class _Pairs:
-    """Pairs of trajectories whose differences wait for their intervals."""
-
-    def __init__(self, scored: pl.DataFrame, policy: str, baseline: str, clusters: int) -> None:
-        self.policy, self.baseline = policy, baseline
-        key = ["recording_id", "action", "replication"]
-        pairs = (
-            scored.filter(pl.col("policy") == policy)
-            .join(
-                scored.filter(pl.col("policy") == baseline),
-                on=key,
-                suffix="_base",
-                nulls_equal=True,
-                maintain_order="left_right",
-            )
-            .filter(
-                pl.col("checkpoint").is_null()
-                | pl.col("checkpoint_base").is_null()
-                | (pl.col("checkpoint") == pl.col("checkpoint_base"))
+    result = []
+    for (policy, baseline), tally, three in pairs:
+        tied = frozenset((policy, baseline)) in ties
+        stale, delay, cost = (difference(ratio, next(spans), declared_tie=tied) for ratio in three)
+        result.append(
+            PairedDifference(
+                policy=policy,
+                baseline=baseline,
+                pairs=tally.n,
+                clusters=three[0].clusters,
+                stale_rate=stale,
+                stale_removed=tally.removed,
+                stale_added=tally.added,
+                delay_s=delay,
+                cost=cost,
             )
         )
-        both = pairs.filter(pl.col("success") & pl.col("success_base"))
-        stale = _floats(pairs["stale"]) - _floats(pairs["stale_base"])
-        self.pairs = len(pairs)
-        self.removed, self.added = int((stale < 0).sum()), int((stale > 0).sum())
-        self.ratios = (
-            _ratio(pairs, pl.Series(stale), clusters, (-1.0, 1.0)),
-            _ratio(both, both["delay_s"] - both["delay_s_base"], clusters),
-            _ratio(pairs, pairs["cost"] - pairs["cost_base"], clusters),
-        )
+    return tuple(result)
 
-    def difference(
-        self, found: Iterator[Interval | None], *, declared_tie: bool
-    ) -> PairedDifference:
-        stale, delay, cost = (
-            Difference(
-                value=ratio.value,
-                n=int(ratio.count.sum()),
-                interval=interval,
-                verdict=_verdict(ratio, interval, declared_tie),
-            )
-            for ratio in self.ratios
-            for interval in [next(found)]
-        )
-        return PairedDifference(
-            policy=self.policy,
-            baseline=self.baseline,
-            pairs=self.pairs,
-            clusters=self.ratios[0].clusters,
-            stale_rate=stale,
-            stale_removed=self.removed,
-            stale_added=self.added,
-            delay_s=delay,
-            cost=cost,
-        )
+
+def difference(
+    ratio: Ratio, interval: Interval | None, *, declared_tie: bool = False
+) -> Difference:
+    """A mean of differences with its interval and what the two say."""
+    verdict = _verdict(ratio, interval, declared_tie)
+    return Difference(ratio.value, int(ratio.count.sum()), interval, verdict)
 
 
 def _verdict(ratio: Ratio, interval: Interval | None, declared_tie: bool) -> Verdict:
@@ -302,36 +277,6 @@ def _verdict(ratio: Ratio, interval: Interval | None, declared_tie: bool) -> Ver
     if enough and interval is not None and not interval.low <= 0 <= interval.high:
         return "order"
     return "tie" if declared_tie and ratio.clusters else "unresolved"
-
-
-def _with_clusters(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The frame with the number of each row's cluster, and how many clusters there are."""
-    cluster = pl.coalesce(pl.col("group_id").cast(pl.String), pl.col("recording_id"))
-    numbered = frame.with_columns(
-        pl.col("success").cast(pl.Boolean),  # a column of nulls alone has no type
-        _cluster=cluster.rank("dense").cast(pl.Int64) - 1,
-    )
-    return numbered, numbered["_cluster"].n_unique()
-
-
-def _labels(frame: pl.DataFrame) -> list[str]:
-    return frame["policy"].unique(maintain_order=True).to_list()
-
-
-def _ratio(
-    rows: pl.DataFrame, values: pl.Series, clusters: int, bounds: tuple[float, float] | None = None
-) -> Ratio:
-    # numpy sums in row order, so the result does not depend on the number of threads
-    at = rows["_cluster"].to_numpy()
-    return Ratio(
-        total=np.bincount(at, weights=_floats(values), minlength=clusters).astype(float),
-        count=np.bincount(at, minlength=clusters).astype(float),
-        bounds=bounds,
-    )
-
-
-def _floats(values: pl.Series) -> NDArray[np.float64]:
-    return values.cast(pl.Float64).to_numpy()
 
 
 def _plain(value: Any) -> Any:

@@ -32,11 +32,15 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
-    """A policy by its registered name (or `file.py:Class`), with its options."""
+    """A policy by its registered name (or `file.py:Class`), with its options.
+
+    `checkpoints` take the place of the scenario's, None keeps those.
+    """
 
     name: str
     label: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    checkpoints: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def _execute(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    from simcore import experiment
+    from simcore import sweep
     from simcore.report.run_folder import check_target, write_run
     from simcore.report.summary import build_summary
 
@@ -160,18 +160,27 @@ def _execute(
         _say_what_reads_forecasts(scenario)
     if verbose:
         _say(f"{len(scenario.recordings)} recordings, {len(scenario.policies)} policies")
-    with _executor(jobs) as executor, show_progress(quiet=quiet) as show:
-        frame = experiment.run(scenario, executor=executor, progress=partial(show, "trajectories"))
-        log = None
-        if events:
-            log = experiment.events(scenario, executor=executor, progress=partial(show, "events"))
-    summary = build_summary(frame, scenario, as_given=request)
-    trace = None
-    if "perfetto" in formats:
-        from simcore.timeline.sample import sample
+    digest = sweep.run_digest(scenario)
+    name = f".{out.resolve().name}.unfinished" if out else f".unfinished-{digest[:12]}"
+    with sweep.unfinished(folder.resolve().parent / name, digest) as parts:
+        with _executor(jobs) as executor, show_progress(quiet=quiet) as show:
+            trajectories = sweep.write_trajectories(
+                scenario, parts, executor=executor, progress=partial(show, "trajectories")
+            )
+            log = None
+            if events:
+                log = sweep.write_events(
+                    scenario, parts, executor=executor, progress=partial(show, "events")
+                )
+        summary = build_summary(sweep.Panels(trajectories), scenario, as_given=request)
+        trace = None
+        if "perfetto" in formats:
+            from simcore.timeline.sample import sample
 
-        trace = sample(scenario)
-    written = write_run(folder, frame, summary, formats=formats, perfetto=trace, events=log)
+            trace = sample(scenario)
+        written = write_run(
+            folder, trajectories, summary, formats=formats, perfetto=trace, events=log
+        )
     _print(summary, quiet=quiet)
     for path in written if verbose else [folder]:
         _say(f"written: {path}")

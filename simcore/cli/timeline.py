@@ -48,7 +48,7 @@ def timeline_command(
     spec = _pick("policy", policy, scenario.policies, lambda item: item.label)
     profile = _pick("action", action, scenario.actions, lambda item: item.name)
     factory = policy_factory(spec.name, spec.options)
-    used = checkpoints_for(scenario, factory)
+    used = checkpoints_for(scenario, spec, factory)
     if checkpoint is not None and used == (None,):
         raise UsageError(f"policy '{spec.label}' reads no checkpoint here")
     chosen = _pick("checkpoint", checkpoint, used, str)

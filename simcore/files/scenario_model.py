@@ -133,6 +133,9 @@ class PolicyPart(BaseModel):
 
     name: Name = Field(description="a registered policy, or path/to/file.py:ClassName")
     label: Name | None = Field(None, description="how results call it; the name by default")
+    checkpoints: list[Name] | None = Field(
+        None, description="forecasts that it reads; the scenario's by default"
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -29,7 +29,8 @@ def scenario_policies(
             message = f"a second policy is labelled '{label}'; give it a 'label' of its own"
             faults.append(document.fault(place, message))
         name = _located(part.name, base)
-        specs[label] = PolicySpec(name, label, options)
+        read = None if part.checkpoints is None else tuple(part.checkpoints)
+        specs[label] = PolicySpec(name, label, options, read)
         try:
             policy_factory(name, options)
         except UsageError as error:

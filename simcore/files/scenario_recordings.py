@@ -73,19 +73,25 @@ def check_checkpoints(
     recordings: tuple[Recording, ...],
     faults: list[InputError],
 ) -> None:
-    """Every recording must carry a forecast of every checkpoint."""
+    """Every recording must carry a forecast of every checkpoint, also of a policy's own."""
     known = {f.checkpoint for recording in recordings for f in recording.forecasts}
-    for index, name in enumerate(model.checkpoints):
-        place = ("checkpoints", index)
-        lacking = [r.recording_id for r in recordings if r.forecast(name) is None]
-        if name in model.checkpoints[:index]:
-            faults.append(document.fault(place, f"the checkpoint '{name}' stands here twice"))
-        elif name not in known:
-            hint = nearest(name, known) or "; the recordings carry no forecasts"
-            faults.append(document.fault(place, f"unknown checkpoint '{name}'{hint}"))
-        elif lacking:
-            message = (
-                f"the checkpoint '{name}' is missing in {len(lacking)} of {len(recordings)} "
-                f"recordings, first in '{lacking[0]}'"
-            )
-            faults.append(document.fault(place, message))
+    named: list[tuple[tuple[str | int, ...], list[str]]] = [(("checkpoints",), model.checkpoints)]
+    named += [
+        (("policies", index, "checkpoints"), part.checkpoints or [])
+        for index, part in enumerate(model.policies)
+    ]
+    for place, names in named:
+        for index, name in enumerate(names):
+            at = (*place, index)
+            lacking = [r.recording_id for r in recordings if r.forecast(name) is None]
+            if name in names[:index]:
+                faults.append(document.fault(at, f"the checkpoint '{name}' stands here twice"))
+            elif name not in known:
+                hint = nearest(name, known) or "; the recordings carry no forecasts"
+                faults.append(document.fault(at, f"unknown checkpoint '{name}'{hint}"))
+            elif lacking:
+                message = (
+                    f"the checkpoint '{name}' is missing in {len(lacking)} of {len(recordings)} "
+                    f"recordings, first in '{lacking[0]}'"
+                )
+                faults.append(document.fault(at, message))

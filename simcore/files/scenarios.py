@@ -116,7 +116,14 @@ def _resolved(model: ScenarioFile, scenario: Scenario, digest: str | None) -> di
             for action, part in zip(scenario.actions, model.actions, strict=True)
         ],
         # A policy of a file by the file's name: where it lies is this machine's business.
-        "policies": [asdict(p) | {"name": Path(p.name).name} for p in scenario.policies],
+        "policies": [
+            asdict(policy)
+            | {
+                "name": Path(policy.name).name,
+                "checkpoints": policy.checkpoints and list(policy.checkpoints),
+            }
+            for policy in scenario.policies
+        ],
         "checkpoints": model.checkpoints,
         "replications": model.replications,
         "seed": model.seed,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
-    import polars as pl
-
     from simcore.report.summary import Summary
 
 FORMATS: Final = {
@@ -51,19 +49,20 @@ def check_target(out_dir: Path, formats: Collection[str] = ()) -> None:
 
 def write_run(
     out_dir: Path,
-    frame: pl.DataFrame,
+    trajectories: Path,
     summary: Summary,
     *,
     formats: Collection[str] = ("json", "md"),
     perfetto: Mapping[str, Any] | None = None,
-    events: pl.DataFrame | None = None,
+    events: Path | None = None,
 ) -> list[Path]:
     """Write a run folder in one step and return its files.
 
-    `trajectories.parquet` and `summary.json` are always written, the rest by `formats` (see
-    `FORMATS`); `perfetto` is the trace that `simcore.timeline.perfetto_run` builds. An earlier run
-    at `out_dir` is replaced, with its timelines; what else lay in its folder is kept. Raises
-    ``UsageError`` as `check_target` does, and where the disk refuses.
+    `trajectories` and `events` are Parquet files that are moved there. `summary.json` is always
+    written, the rest by `formats` (see `FORMATS`); `perfetto` is the trace that
+    `simcore.timeline.perfetto_run` builds. An earlier run at `out_dir` is replaced, with its
+    timelines; what else lay in its folder is kept. Raises ``UsageError`` as `check_target` does,
+    and where the disk refuses.
     """
     from simcore.report.html import html
     from simcore.report.junit import junit
@@ -80,9 +79,9 @@ def write_run(
     if "perfetto" in formats and perfetto is not None:
         texts["perfetto"] = json.dumps(perfetto, separators=(",", ":")) + "\n"
     with _replacing(out_dir) as folder:
-        frame.write_parquet(folder / TRAJECTORIES)
+        shutil.move(trajectories, folder / TRAJECTORIES)
         if events is not None:
-            events.write_parquet(folder / EVENTS)
+            shutil.move(events, folder / EVENTS)
         for name, text in texts.items():
             (folder / FORMATS[name]).write_text(text, encoding="utf-8")
     written = {TRAJECTORIES, EVENTS, *(FORMATS[name] for name in texts)}

@@ -6,16 +6,17 @@ import hashlib
 import json
 import platform
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from simcore.bootstrap import RESAMPLES
-from simcore.metrics import paired_differences, summarize
+from simcore.metrics import DIMENSIONS, against, differences, summaries
 from simcore.report.gates import check_gates
+from simcore.tally import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import polars as pl
 
@@ -112,7 +113,7 @@ class Summary:
 
 
 def build_summary(
-    frame: pl.DataFrame,
+    trajectories: pl.DataFrame | Iterable[pl.DataFrame],
     scenario: Scenario,
     *,
     as_given: Mapping[str, Any] | None = None,
@@ -121,21 +122,35 @@ def build_summary(
 ) -> Summary:
     """Everything there is to say about the trajectories of a scenario.
 
+    They come as a frame, or as frames of which each has every policy's on some recordings.
     `as_given` is what was asked for (file and overrides); `baseline` the label that the others are
     compared with, the first by default.
     """
-    policies = summarize(frame, seed=scenario.seed, resamples=resamples)
+    import polars as pl
+
+    recordings: set[str] = set()
+    actions: set[str] = set()
+    failures: dict[tuple[str, str], FailureGroup] = {}
+
+    def watched() -> Iterator[pl.DataFrame]:
+        panels = [trajectories] if isinstance(trajectories, pl.DataFrame) else trajectories
+        for panel in panels:
+            recordings.update(panel["recording_id"].unique())
+            actions.update(panel["action"].unique())
+            _add_failures(panel, failures)
+            yield panel
+
+    found = collect(watched(), DIMENSIONS, against(baseline))
+    policies = summaries(found, seed=scenario.seed, resamples=resamples)
     return Summary(
         scenario=scenario.name,
         seed=scenario.seed,
-        recordings=frame["recording_id"].n_unique(),
-        actions=frame["action"].n_unique(),
+        recordings=len(recordings),
+        actions=len(actions),
         policies=policies,
-        differences=paired_differences(
-            frame, baseline=baseline, seed=scenario.seed, resamples=resamples
-        ),
+        differences=differences(found, seed=scenario.seed, resamples=resamples),
         gates=tuple(check_gates(policies, scenario.gates)),
-        failures=_failures(frame),
+        failures=tuple(failures.values()),
         resolved=scenario.resolved,
         as_given=as_given,
         git_revision=_git_revision(),
@@ -152,24 +167,24 @@ def printable(text: str) -> str:
     return "".join(mark if mark.isprintable() else "?" for mark in text)
 
 
-def _failures(frame: pl.DataFrame) -> tuple[FailureGroup, ...]:
-    failed = frame.filter(frame["failure"].is_not_null())
-    groups = []
+def _add_failures(panel: pl.DataFrame, groups: dict[tuple[str, str], FailureGroup]) -> None:
+    failed = panel.filter(panel["failure"].is_not_null())
     for (policy, kind), group in failed.group_by("policy", "failure", maintain_order=True):
+        known = groups.get((policy, kind))
+        if known is not None:
+            groups[policy, kind] = replace(known, count=known.count + len(group))
+            continue
         first = group.row(0, named=True)
-        groups.append(
-            FailureGroup(
-                policy=policy,
-                kind=printable(kind),
-                count=len(group),
-                recording_id=first["recording_id"],
-                action=first["action"],
-                checkpoint=first["checkpoint"],
-                replication=first["replication"],
-                error=printable(first["error"]) if first.get("error") else None,
-            )
+        groups[policy, kind] = FailureGroup(
+            policy=policy,
+            kind=printable(kind),
+            count=len(group),
+            recording_id=first["recording_id"],
+            action=first["action"],
+            checkpoint=first["checkpoint"],
+            replication=first["replication"],
+            error=printable(first["error"]) if first.get("error") else None,
         )
-    return tuple(groups)
 
 
 def _git_revision() -> str | None:

@@ -30,7 +30,7 @@ def _lanes(scenario: Scenario) -> Iterator[Lane]:
     for recording in scenario.recordings[:RECORDINGS]:
         for spec in scenario.policies:
             factory = policy_factory(spec.name, spec.options)
-            checkpoint = checkpoints_for(scenario, factory)[0]
+            checkpoint = checkpoints_for(scenario, spec, factory)[0]
             try:
                 result = simulate(
                     recording,

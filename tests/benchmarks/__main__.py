@@ -1,14 +1,15 @@
 """`make bench`: the engine beside two plain scripts of the same rules, in one run.
 
 All three are timed in turn on the same few trajectories, in processor time, many times over; ratios
-are taken within a turn, since machines are noisy.
+are taken within a turn, since machines are noisy. Then whole runs, once and ten times over (with
+`--hundred` also a hundred times, for minutes): their speed, files and summary included, and their
+peak memory, which must not grow.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,13 @@ from simcore.experiment import COLUMNS, run
 from simcore.files.scenarios import load_scenario
 from simcore.files.trace_rows import recording_to_dict
 from tests.benchmarks import heapq_loop, simpy_script
+from tests.benchmarks.whole_run import SCENARIO, measured
 
 if TYPE_CHECKING:
     from simcore.scenario import Scenario
 
 PLAIN = {"simpy script": simpy_script.simulate, "heapq loop": heapq_loop.simulate}
 
-SCENARIO = Path(__file__).parents[2] / "scenarios" / "recast_prospective.yaml"
 ROUNDS = 5
 CHUNK = 20
 """Recordings a measurement: short ones in turn, so that a slow moment meets all three."""
@@ -45,6 +46,13 @@ def main() -> None:
     for name in PLAIN:
         ratios = [ours / theirs for ours, theirs in zip(rates["simcore"], rates[name], strict=True)]
         print(f"simcore is {median(ratios):.2f} times as fast as the {name}")
+    loop = median(rates["heapq loop"])
+    for replications in (1, 10, 100)[: 3 if "--hundred" in sys.argv else 2]:
+        count, rate, peak = measured(replications)
+        print(
+            f"all policies {replications} times, {count:,} trajectories, with files and summary: "
+            f"{rate:,.0f}/s ({rate / loop:.2f} of the heapq loop), peak {peak:.0f} MiB"
+        )
 
 
 def _measured(scenario: Scenario) -> dict[str, float]:

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from simcore import Scenario, ToolProfile, load_scenario, run
 from simcore.errors import UsageError
-from simcore.experiment import COLUMNS, blocks, events
+from simcore.experiment import BLOCK_SIZE, COLUMNS, blocks, log_block, size
 from simcore.registry import policy_factory
 from simcore.scenario import PolicySpec
 from simcore.streams import stream
@@ -76,6 +76,9 @@ def test_jobs_do_not_change_the_rows(scenario: Scenario) -> None:
         ),
     )
     assert len(list(blocks(many))) >= 2 * len(scenario.policies)
+    many = replace(many, recordings=many.recordings[:3], replications=700)
+    assert sum(block.size for block in blocks(many)) == size(many)
+    assert all(block.size <= BLOCK_SIZE for block in blocks(many)), "a block holds so many"
     alone = run(many)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert_frame_equal(run(many, executor=pool), alone)
@@ -101,6 +104,17 @@ def test_a_scenario_is_its_trajectories(scenario: Scenario) -> None:
         }
 
 
+def test_a_policys_own_checkpoints_take_the_place_of_the_scenarios(scenario: Scenario) -> None:
+    other = tuple(
+        replace(r, forecasts=(*r.forecasts, replace(r.forecasts[0], checkpoint="other")))
+        for r in scenario.recordings
+    )
+    specs = (PolicySpec("rassg", "rassg"), PolicySpec("rassg", "control", checkpoints=("other",)))
+    frame = run(replace(scenario, recordings=other, policies=specs))
+    pairs = set(frame.select("policy", "checkpoint").unique().iter_rows())
+    assert pairs == {("rassg", "by-hand"), ("control", "other")}
+
+
 def test_what_raises_is_a_row_with_its_seed(scenario: Scenario, tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
     file.write_text(BROKEN)
@@ -124,7 +138,8 @@ def test_what_raises_is_a_row_with_its_seed(scenario: Scenario, tmp_path: Path) 
     assert row["stale"] is None
     assert "\n" not in row["error"]
     assert frame.filter(policy="eou")["failure"].null_count() == len(mixed.recordings)
-    assert events(mixed).filter(policy="eou").height > 0
+    eou = [block for block in blocks(mixed) if block.spec.label == "eou"]
+    assert sum(log_block(block).height for block in eou) > 0
 
 
 def test_policies_that_read_no_forecast_run_once(scenario: Scenario) -> None:

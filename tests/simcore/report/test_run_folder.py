@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,10 +23,24 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def saved(frame: pl.DataFrame, folder: Path, name: str = "t") -> Path:
+    """A file of trajectories as a run writes it, outside of the folder under test."""
+    path = folder.parent / f"{folder.name}-{name}.parquet"
+    frame.write_parquet(path)
+    return path
+
+
 def test_all_formats_at_once(tmp_path: Path, frame: pl.DataFrame, summary: Summary) -> None:
     target = tmp_path / "runs" / "one"
     trace = {"traceEvents": []}
-    written = write_run(target, frame, summary, formats=set(FORMATS), perfetto=trace, events=frame)
+    written = write_run(
+        target,
+        saved(frame, tmp_path),
+        summary,
+        formats=set(FORMATS),
+        perfetto=trace,
+        events=saved(frame, tmp_path, "e"),
+    )
     expected = ["events.parquet", "trajectories.parquet", *FORMATS.values()]
     assert [path.name for path in written] == names(target) == sorted(expected)
     assert names(target.parent) == ["one"], "nothing is left beside the run"
@@ -45,16 +60,16 @@ def test_a_second_run_replaces_the_first_but_no_stranger(
     tmp_path: Path, frame: pl.DataFrame, summary: Summary
 ) -> None:
     target = tmp_path / "run"
-    write_run(target, frame, summary, formats={"html", "junit"})
+    write_run(target, saved(frame, tmp_path), summary, formats={"html", "junit"})
     (target / "notes.txt").write_text("mine")
     (target / "timelines").mkdir()
-    write_run(target, frame, summary, formats={"md"})
+    write_run(target, saved(frame, tmp_path), summary, formats={"md"})
     assert names(target) == ["notes.txt", "report.md", "summary.json", "trajectories.parquet"]
     assert names(tmp_path) == ["run"]
 
 
 def test_an_empty_folder_is_used(tmp_path: Path, frame: pl.DataFrame, summary: Summary) -> None:
-    write_run(tmp_path, frame, summary)
+    write_run(tmp_path, saved(frame, tmp_path.parent), summary)
     assert "summary.json" in names(tmp_path)
 
 
@@ -67,7 +82,7 @@ def test_other_folders_are_refused_untouched(
         (tmp_path / "summary.json").write_text(content)
     before = names(tmp_path)
     with pytest.raises(UsageError, match="not empty and no earlier run"):
-        write_run(tmp_path, frame, summary)
+        write_run(tmp_path, saved(frame, tmp_path.parent), summary)
     assert names(tmp_path) == before
 
 
@@ -85,7 +100,7 @@ def test_a_fault_while_writing_leaves_the_earlier_run(
     tmp_path: Path, frame: pl.DataFrame, summary: Summary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "run"
-    write_run(target, frame, summary, formats={"md"})
+    write_run(target, saved(frame, tmp_path), summary, formats={"md"})
     (target / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in target.iterdir()}
 
@@ -93,9 +108,9 @@ def test_a_fault_while_writing_leaves_the_earlier_run(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(pl.DataFrame, "write_parquet", full)
+        patch.setattr(shutil, "move", full)
         with pytest.raises(UsageError, match="No space left on device"):
-            write_run(target, frame, summary)
+            write_run(target, saved(frame, tmp_path), summary)
     rename = type(target).rename
 
     def refuse_new(path: Path, to: Path) -> Path:
@@ -106,6 +121,6 @@ def test_a_fault_while_writing_leaves_the_earlier_run(
     with monkeypatch.context() as patch:
         patch.setattr(type(target), "rename", refuse_new)
         with pytest.raises(UsageError, match="No space left on device"):
-            write_run(target, frame, summary)
+            write_run(target, saved(frame, tmp_path), summary)
     assert {path.name: path.read_bytes() for path in target.iterdir()} == before
     assert names(tmp_path) == ["run"]
