@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from frontends.recast.report.frames import DIMENSIONS
+from frontends.recast.report.frames import DIMENSIONS, without_noise
 from simcore.bootstrap import RESAMPLES, Ratio, intervals
 
 if TYPE_CHECKING:
@@ -55,8 +55,9 @@ def parts(
 ) -> tuple[Part, ...]:
     """All packs together and then, if there are several, each: whole, then by every dimension.
 
-    Recordings with added noise are in the parts by noise alone, unless the whole pack has noise.
-    One bootstrap over clusters (recordings that share audio) serves all rates.
+    Recordings with added noise count by noise alone, beside the clean ones of the same groups; but
+    where no recording is clean, everywhere. One bootstrap over clusters (recordings that share
+    audio) serves all rates.
     """
     numbered = recordings.with_columns(
         at=pl.col("cluster").rank("dense").cast(pl.Int64) - 1,
@@ -72,6 +73,11 @@ def parts(
     return tuple(Part(*key, rates={name: _rate(*next(found)) for name in RATES}) for key in cut)
 
 
+def of(frame: pl.DataFrame, part: Part) -> pl.DataFrame:
+    """The rows of another frame that belong to a part's recordings."""
+    return frame.join(part.rows, on=["pack", "recording"], how="semi", maintain_order="left")
+
+
 def quantiles(values: pl.Series, levels: Sequence[float]) -> list[float] | None:
     """Of the values that are not null, by linear interpolation; None without any."""
     known = values.drop_nulls().to_numpy()
@@ -79,9 +85,10 @@ def quantiles(values: pl.Series, levels: Sequence[float]) -> list[float] | None:
 
 
 def values_of(rows: pl.DataFrame, dimension: str) -> list[str]:
-    """The values of a dimension, the most frequent first."""
+    """The values of a dimension, the most frequent first; of noise, the clean ones first."""
     counts = rows.group_by(dimension).len().sort("len", dimension, descending=[True, False])
-    return counts[dimension].to_list()
+    values: list[str] = counts[dimension].to_list()
+    return sorted(values, reverse=True) if dimension == "noise" else values
 
 
 def _scopes(rows: pl.DataFrame) -> list[tuple[str | None, pl.DataFrame]]:
@@ -93,15 +100,21 @@ def _scopes(rows: pl.DataFrame) -> list[tuple[str | None, pl.DataFrame]]:
 
 
 def _slices(rows: pl.DataFrame) -> list[tuple[str | None, str | None, pl.DataFrame]]:
-    main = rows.filter("main")
-    found: list[tuple[str | None, str | None, pl.DataFrame]] = [(None, None, main)]
+    clean = without_noise(rows)
+    found: list[tuple[str | None, str | None, pl.DataFrame]] = [(None, None, clean)]
     for dimension in DIMENSIONS:
-        whole = rows if dimension == "noise" else main
+        whole = _copied(rows) if dimension == "noise" else clean
         found += [
             (dimension, value, whole.filter(pl.col(dimension) == value))
             for value in values_of(whole, dimension)
         ]
     return found
+
+
+def _copied(rows: pl.DataFrame) -> pl.DataFrame:
+    """The groups that there are with different noise, all rows where there are none."""
+    copied = rows.filter(pl.col("noise").n_unique().over("cluster") > 1)
+    return rows if copied.is_empty() else copied
 
 
 def _ratio(rows: pl.DataFrame, name: str, clusters: int) -> Ratio:

@@ -1,7 +1,6 @@
 """Packs as tables: a row a recording, a recognized prefix, a value said, a repair.
 
-Each row has its pack, the `DIMENSIONS`, and `main`: false for a recording with added noise in a
-pack that has clean ones.
+Each row has its pack, its recording and the `DIMENSIONS`.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ UNKNOWN: Final = "not annotated"
 CLEAN: Final = "clean"
 _EDITING: Final = {"seen": "seen phrase", "unseen": "unseen phrase", "none": "no phrase"}
 
-_KEYS: Final = dict.fromkeys(("pack", *DIMENSIONS), pl.String)
+_KEYS: Final = dict.fromkeys(("pack", "recording", *DIMENSIONS), pl.String)
 _RECORDINGS: Final = {
-    **dict.fromkeys(("recording", "cluster", "pair", "variant", "carrier", "edit"), pl.String),
+    **dict.fromkeys(("cluster", "pair", "variant", "carrier", "edit"), pl.String),
     "audio_s": pl.Float64,
     **dict.fromkeys(("errors", "words", "finals", "final_right", "prefixes"), pl.Int64),
     **dict.fromkeys((*OUTCOMES, "fair", "arrivals", "judged", "wrong_changes"), pl.Int64),
@@ -80,6 +79,12 @@ def repair_frame(packs: Sequence[Pack]) -> pl.DataFrame:
     return _frame(packs, _repairs, _REPAIRS)
 
 
+def without_noise(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of clean recordings, all rows where there is none."""
+    clean = frame.filter(pl.col("noise") == CLEAN)
+    return frame if clean.is_empty() else clean
+
+
 def _frame(
     packs: Sequence[Pack], rows_of: Callable[[Recording], Iterator[Row]], columns: Any
 ) -> pl.DataFrame:
@@ -90,9 +95,7 @@ def _frame(
         if recording.arrivals
         for row in rows_of(recording)
     ]
-    frame = pl.DataFrame(rows, schema=_KEYS | columns, orient="row")
-    clean = pl.col("noise") == CLEAN
-    return frame.with_columns(main=clean | ~clean.any().over("pack"))
+    return pl.DataFrame(rows, schema=_KEYS | columns, orient="row")
 
 
 def _keys(pack: Pack, recording: Recording) -> Row:
@@ -101,6 +104,7 @@ def _keys(pack: Pack, recording: Recording) -> Row:
         editing = _EDITING.get(recording.editing or "", UNKNOWN)
     return {
         "pack": pack.name,
+        "recording": recording.recording_id,
         "subset": recording.subset or UNKNOWN,
         "voice": recording.voice or UNKNOWN,
         "domain": recording.domain or UNKNOWN,
@@ -117,7 +121,6 @@ def _recording(recording: Recording) -> Iterator[Row]:
     judged = judge(recording) if judgeable(recording) else []
     between = [found.outcome for found in judged[:-1]]
     yield {
-        "recording": recording.recording_id,
         "cluster": recording.cluster,
         "pair": recording.pair_id,
         "variant": recording.variant,

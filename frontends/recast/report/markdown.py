@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from frontends.recast.report import tables
 from frontends.recast.report.frames import DIMENSIONS
@@ -34,9 +34,9 @@ _RATES: Final = (
     "parse to another. *Service*: the median time of a decode, as stored."
 )
 _MEANT: Final = (
-    "A corrected field or a changed tool is a new value. In an abandonment nothing is right any "
-    "more once it has been said (from its onset, where no end is annotated), so a parser that "
-    "knows no taking back is wrong there by construction."
+    "A corrected field or a changed tool is a new value. After an abandonment nothing is right: "
+    "from its annotated end or else from its onset, so that the prefixes that break off before its "
+    "words are through count against the parser."
 )
 _OUTCOMES: Final = (
     "*Missing*: nothing, though a value is meant. *Behind*: a value that was meant before. "
@@ -99,7 +99,7 @@ def markdown(
     if len(repairs):
         text += ["## Distances", _DISTANCES, tables.distance_table(repairs, "subset").markdown()]
         text += _picture("distances", "Distances by subset", pictures)
-    text += ["## Time", _TIMES, tables.timing_table(packs, prefixes.filter("main")).markdown()]
+    text += ["## Time", _TIMES, tables.timing_table(packs, prefixes).markdown()]
     text += _picture("timing", "Service time, and how far behind arrivals are", pictures)
 
     if whole[1:]:
@@ -174,8 +174,11 @@ def _alike(parts: Sequence[Part]) -> Iterator[str]:
         f"{name} {escaped(str(cut[0].value))}" for name, cut in cuts.items() if len(cut) == 1
     ]:
         yield f"All recordings are alike in: {', '.join(same)}."
-    if not all(cut.rows["main"].all() for cut in cuts["noise"]):
-        yield "Recordings with added noise count in the tables by noise alone."
+    if len(cuts["noise"]) > 1:
+        yield (
+            "Recordings with added noise count by noise alone, beside the clean ones of the same "
+            "groups, and in the lines of packs that have no others."
+        )
 
 
 def _varied(parts: Sequence[Part], pack: str | None) -> list[str]:
@@ -201,7 +204,10 @@ def _origin(pack: Pack) -> str:
     if made is None:
         return f"{escaped(pack.name)}: SHA-256 `{pack.digest}`, no provenance beside it"
     recognizer, parser = made.get("recognizer") or {}, made.get("parser") or {}
+    groups: Any = made.get("groups")
+    counted = isinstance(groups, dict) and {"made", "planned"} <= groups.keys()
     known = {
+        "groups": f"{groups['made']} of {groups['planned']}" if counted else None,
         "recognizer": " ".join(
             str(recognizer[key]) for key in ("name", "model") if key in recognizer
         ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from frontends.recast.recipe import NOISES, SPLITS
 from simcore.errors import InputError, UsageError
 from simcore.files.traces import pack_names, read_traces, resolve_traces
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simcore.trace import Recording
-
-SPLITS: Final = ("train", "dev-selection", "dev-calibration", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def recast_packs() -> tuple[list[str], list[str]]:
     Raises `UsageError` where there is none.
     """
     known = pack_names()
-    names = [f"recast/{split}" for split in SPLITS]
+    names = [f"recast/{pack}" for pack in (*SPLITS, *NOISES)]
     found = [name for name in names if name in known]
     if not found:
         others = ", ".join(known) or "none"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from frontends.recast.report.figures import quantiles
+from frontends.recast.report.figures import of, quantiles
 from frontends.recast.report.prefixes import OUTCOMES
 from simcore.report.grid import Grid
 from simcore.report.numbers import NONE, number, span
@@ -45,8 +45,15 @@ def pack_table(whole: Sequence[Part]) -> Grid:
 
 
 def mix_table(parts: Sequence[Part], dimension: str) -> Grid:
-    """How many recordings have each value of a dimension, and its share of every pack."""
-    cut = [part for part in parts if part.dimension == dimension]
+    """How many recordings have each value of a dimension, and its share of every pack.
+
+    By noise only of all packs: copies with noise may be packs of their own.
+    """
+    cut = [
+        part
+        for part in parts
+        if part.dimension == dimension and (dimension != "noise" or part.pack is None)
+    ]
     sizes = {(part.pack, part.value): len(part.rows) for part in cut}
     totals: dict[str | None, int] = {}
     for (pack, _), size in sizes.items():
@@ -70,7 +77,7 @@ def quality_table(parts: Sequence[Part], prefixes: pl.DataFrame, head: str) -> G
     rows = []
     for part in parts:
         rates = part.rates
-        service = quantiles(_of(prefixes, part)["service_s"], (0.5,))
+        service = quantiles(of(prefixes, part)["service_s"], (0.5,))
         rows.append(
             (
                 part.value or part.pack or ALL,
@@ -158,16 +165,6 @@ def _counts(rows: pl.DataFrame) -> tuple[str, ...]:
         str(rows["pair"].drop_nulls().n_unique()),
         number(float(rows["audio_s"].sum()) / 60, 1),
     )
-
-
-def _of(prefixes: pl.DataFrame, part: Part) -> pl.DataFrame:
-    if part.dimension != "noise":
-        prefixes = prefixes.filter("main")
-    if part.pack is not None:
-        prefixes = prefixes.filter(pl.col("pack") == part.pack)
-    if part.dimension is not None:
-        prefixes = prefixes.filter(pl.col(part.dimension) == part.value)
-    return prefixes
 
 
 def _percent(rate: Rate, digits: int = 1) -> str:

@@ -11,6 +11,7 @@ from frontends.recast.report.frames import (
     recording_frame,
     repair_frame,
     value_frame,
+    without_noise,
 )
 from frontends.recast.report.markdown import markdown
 from frontends.recast.report.packs import read_packs
@@ -39,11 +40,11 @@ def report(names: Sequence[str | Path], out: Path) -> Path:
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file, not a folder")
     packs = read_packs(names)
-    recordings, repairs = recording_frame(packs), repair_frame(packs).filter("main")
+    recordings, repairs = recording_frame(packs), without_noise(repair_frame(packs))
     if recordings.is_empty():
         raise UsageError("there is nothing to report: no recording has recognized prefixes")
     prefixes, cut = prefix_frame(packs), parts(recordings)
-    charts = _charts(cut, prefixes.filter("main"), value_frame(packs).filter("main"), repairs)
+    charts = _charts(cut, prefixes, without_noise(value_frame(packs)), repairs)
     for name, chart in charts.items():
         for ending in ("svg", "png"):
             save_picture(pictures.styled(chart), out / f"{name}.{ending}")
