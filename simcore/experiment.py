@@ -254,7 +254,9 @@ def schema() -> dict[str, Any]:
 
     types: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Int64)
     types |= dict.fromkeys(KEYS[:-1], pl.String)
-    types |= dict.fromkeys(("final_argument", "result", "failure", "error"), pl.String)
+    types |= dict.fromkeys(
+        ("final_argument", "result", "onset_phase", "failure", "error"), pl.String
+    )
     types |= dict.fromkeys(("stale", "success"), pl.Boolean)
     types |= dict.fromkeys(("delay_s", "cost"), pl.Float64)
     return types

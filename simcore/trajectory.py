@@ -11,6 +11,7 @@ from simcore.drivers.ticks import TickDriver
 from simcore.errors import UsageError
 from simcore.kernel import Kernel
 from simcore.ledger import Ledger
+from simcore.onset import onset_phase
 from simcore.policy import TickPolicy, View
 from simcore.recorder import LOGGED, LogRecord
 from simcore.scenario import Control
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simcore.clock import Microseconds
+    from simcore.onset import OnsetPhase
     from simcore.policy import Policy
     from simcore.recorder import VersionRecord
     from simcore.tool import ToolProfile
@@ -36,8 +38,9 @@ class Trajectory(NamedTuple):
 
     The fields before `versions` are columns of `trajectories.parquet`; scores are None for an
     unlabelled recording. `delay_s` is the held call's completion minus the recording's origin in
-    seconds, negative clipped to 0, None unless the call holds the target. `versions` are in order
-    of their commitment; `log` is empty unless it was asked for.
+    seconds, negative clipped to 0, None unless the call holds the target. `onset_phase` says where
+    the first repair fell (see `simcore.onset`). `versions` are in order of their commitment; `log`
+    is empty unless it was asked for.
     """
 
     stale: bool | None
@@ -56,6 +59,7 @@ class Trajectory(NamedTuple):
     result: Result | None
     duplicate_effects: int
     cost: float | None
+    onset_phase: OnsetPhase | None
     versions: tuple[VersionRecord, ...]
     log: tuple[LogRecord, ...] = ()
 
@@ -139,6 +143,8 @@ def score(
             result = "wrong" if executed else "right_abstention"
         else:
             result = "right" if success else "none" if held is None else "wrong"
+    if len(versions) > 1:
+        versions = sorted(versions, key=_COMMITMENT)
     fields = (
         None if stale_versions is None else stale_versions > 0,
         stale_versions,
@@ -156,7 +162,8 @@ def score(
         result,
         len(executed) - len(set(executed)),
         cost,
-        tuple(sorted(versions, key=_COMMITMENT) if len(versions) > 1 else versions),
+        onset_phase(trace.repairs, versions) if trace.repairs else None,
+        tuple(versions),
         log,
     )
     return tuple.__new__(Trajectory, fields)

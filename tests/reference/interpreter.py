@@ -407,10 +407,27 @@ class Interpreter:
             "skipped_ticks": self.skipped_ticks,
             "final_argument": None if held is None else held.argument,
             "duplicate_effects": len(executed) - len(set(executed)),
+            "onset_phase": self.onset_phase(),
             "versions": [
                 (v.argument, v.start, v.committed, v.deadline, v.outcome) for v in self.versions
             ],
         }
+
+    def onset_phase(self) -> str | None:
+        """Where the first onset fell: "before the launch, before the deadline, after it".
+
+        Of the version committed last before the onset; one that was withdrawn is gone once its
+        deadline has passed.
+        """
+        onsets = [repair["onset_us"] for repair in self.trace.get("repairs", [])]
+        if not onsets:
+            return None
+        committed = [version for version in self.versions if version.committed < min(onsets)]
+        if not committed:
+            return "before_launch"
+        if min(onsets) <= committed[-1].deadline:
+            return "before_deadline"
+        return "before_launch" if committed[-1].outcome == "cancelled" else "after_deadline"
 
     def scores(self, held: Version | None, completed: int | None, executed: list[str]) -> Json:
         """The columns that need a target; all None for an unlabelled recording."""

@@ -217,9 +217,15 @@ def _trace(pick: Pick, clock: _Clock) -> Json:
         trace["origin_us"] = {"zero": 0, "half": audio_end // 2, "null": None}[origin]
     if pick(_FORECASTS):
         trace["forecasts"] = [_forecast(pick, clock, at)]
+    repairs = [
+        {"onset_us": clock.gap() + clock.gap(), "kind": "any"} for _ in range(pick(_REPAIRS))
+    ]
+    if repairs:
+        trace["repairs"] = repairs
     return trace
 
 
+_REPAIRS = (0, 1, 1, 2)
 _FORECASTS = (True, True, True, False)
 
 

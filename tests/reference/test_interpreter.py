@@ -118,6 +118,29 @@ def test_an_update_acknowledged_at_exactly_b_is_in_time(window: float, in_time: 
         assert row["cost"] == pytest.approx(5 + 0.3 * 2.03)
 
 
+@pytest.mark.parametrize(
+    ("onset", "phase"),
+    [
+        (330, "before_launch"),  # A is committed at 330; at one instant the onset comes first
+        (330.001, "before_deadline"),
+        (990, "before_deadline"),  # b = 990 is the last instant before which A can be cancelled
+        (991, "before_launch"),  # it was: nothing is under way until A is committed again at 1290
+        (1300, "before_deadline"),
+        (2000, "after_deadline"),  # b = 1290 + 660
+        (None, None),
+    ],
+)
+def test_where_the_first_onset_falls(onset: float | None, phase: str | None) -> None:
+    # As in the first case of the veto below: A cancelled at 990, again from 1290 to b = 1950.
+    trace = {**recording((300, A), (1500, A), bad=[(0, 1)]), "target": A}
+    if onset is not None:
+        later = {"onset_us": us(5000), "kind": "any"}
+        trace["repairs"] = [later, {"onset_us": us(onset), "kind": "any"}]
+    row = play(trace, "rassg", profile(window=660), consensus=1)
+    assert [v[2:] for v in versions(row)] == [(330, 990, "cancelled"), (1290, 1950, "executed")]
+    assert row["onset_phase"] == phase
+
+
 def test_a_completed_call_bounds_the_window_and_still_counts_as_active() -> None:
     # l = 200: b = min(330 + 1600, 330 + 200) = 530, done at 530; B at tick 960 is late.
     row = play({**recording((300, A), (900, B)), "target": B}, "rassg", profile(200), consensus=1)
