@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -20,13 +21,15 @@ from frontends.recast.report.frames import (
     repair_frame,
     value_frame,
 )
+from frontends.recast.report.markdown import markdown
 from frontends.recast.report.packs import Pack, recast_packs
 from frontends.recast.report.prefixes import judge, meant
 from frontends.recast.report.tables import timing_table
 from frontends.recast.report.words import plain_words, word_errors
 from frontends.recast.report.write import report
-from simcore.errors import InputError, InputErrors, UsageError
+from simcore.errors import InputError, InputErrors, MissingError, UsageError
 from simcore.files.traces import write_traces
+from simcore.testing import recordings
 from simcore.trace import Arrival, Recording, Repair, Value, canonical
 
 if TYPE_CHECKING:
@@ -181,6 +184,12 @@ def test_word_errors_are_counted_in_the_words_spoken() -> None:
     assert word_errors("um", "thank you") == (2, 0)
 
 
+def test_without_jiwer_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jiwer", None)
+    with pytest.raises(MissingError, match=r"rassg-sim\[speech\]"):
+        word_errors("three", "three")
+
+
 WORDS = st.lists(
     st.sampled_from(["book", "a", "table", "at", "three", "no", "wait", "$", "40", "p.m.", "7:05"])
 )
@@ -313,6 +322,15 @@ def test_waiting_for_the_decoder_is_told_from_its_work() -> None:
     assert row["behind s, max"] == "0.90"
     assert row["waited %"] == "50.0"
     assert row["decoder busy %"] == "40.0"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(recordings(), min_size=1, max_size=3, unique_by=lambda recording: recording.target))
+def test_any_recordings_can_be_reported(some: list[Recording]) -> None:
+    packs = [Pack("x/y", tuple(some), "", None)]
+    cut = parts(recording_frame(packs), resamples=50)
+    text = markdown(packs, cut, prefix_frame(packs), repair_frame(packs), ())
+    assert f"- {len(some)} recordings in" in text
 
 
 @pytest.fixture(scope="module")

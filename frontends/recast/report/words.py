@@ -45,7 +45,8 @@ def word_errors(spoken: str, heard: str) -> tuple[int, int]:
         from jiwer import process_words
     except ImportError:
         raise MissingError(
-            "the word error rate needs the package jiwer; install it with: pip install jiwer"
+            "the word error rate needs the package jiwer; "
+            "install it with: pip install 'rassg-sim[speech]'"
         ) from None
     said, got = plain_words(spoken), plain_words(heard)
     if not said:
