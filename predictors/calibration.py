@@ -37,7 +37,8 @@ class Calibrator(BaseModel):
         result = np.empty_like(masses)
         result[..., _EVENT] = masses[..., _EVENT] * (rescaled / q)[..., None]
         result[..., _NO_EVENT] = masses[..., _NO_EVENT] * ((1 - rescaled) / (1 - q))[..., None]
-        return result / result.sum(axis=-1, keepdims=True)
+        result /= result.sum(axis=-1, keepdims=True)
+        return result
 
 
 def fit_calibrator(masses: Floats, compatible: NDArray[np.bool_], weight: Floats) -> Calibrator:
@@ -46,8 +47,8 @@ def fit_calibrator(masses: Floats, compatible: NDArray[np.bool_], weight: Floats
     Newton's method on the weighted log-loss of "an event comes", plus PULL / 2 times the squared
     distance of (a, b) from (1, 0). Convex: there is one minimum.
     """
-    came = compatible[:, _EVENT].any(axis=1)
-    sure = came != compatible[:, _NO_EVENT].any(axis=1)
+    came: NDArray[np.bool_] = np.any(compatible[:, _EVENT], axis=1)
+    sure: NDArray[np.bool_] = came ^ np.any(compatible[:, _NO_EVENT], axis=1)
     x = np.stack([_logit(_event_mass(masses[sure])), np.ones(sure.sum())], axis=1)
     y, w = came[sure].astype(float), weight[sure]
     identity = np.array([1.0, 0.0])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from predictors.quality import Scores
+    from predictors.training import Dataset
+    from simcore.trace import Recording
 
 app = typer.Typer(
     name="train", help="Fit predictors and add their forecasts to traces.", no_args_is_help=True
@@ -18,6 +18,17 @@ app = typer.Typer(
 
 _Period = Annotated[str, typer.Option(help="Time between two forecasts: the control period.")]
 _Traces = Annotated[str, typer.Argument(help="A pack such as pilot/test, or a trace file.")]
+_Model = Annotated[Path, typer.Argument(help="A model file, or a folder of GRU checkpoints.")]
+_Train = Annotated[str, typer.Option("--train", help="What was trained on.")]
+_Selection = Annotated[str, typer.Option("--selection", help="What chooses the epoch.")]
+_Calibration = Annotated[str, typer.Option(help="What the calibrator is fitted on.")]
+_Scenario = Annotated[str, typer.Option(help="Whose actions and control are meant.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+
+TRAIN = "recast/train"
+SELECTION = "recast/dev-selection"
+CALIBRATION = "recast/dev-calibration"
+SCENARIO = "recast_prospective"
 
 
 @app.command("hazard")
@@ -26,72 +37,193 @@ def train_hazard(
     out: Annotated[Path, typer.Option(help="The model file to write (JSON).")],
 ) -> None:
     """Fit the empirical hazard of supersession by version age and editing phrase."""
+    from predictors.baselines import constant
     from predictors.hazard import fit
     from predictors.labels import STEP_US
-    from predictors.quality import base_rate, evaluate
-    from simcore.files.traces import read_traces, resolve_traces
+    from predictors.quality_report import TICKS, Subject, evaluate, overview
 
-    recordings = read_traces(resolve_traces(on, Path()))
+    recordings = _read(on)
     model = fit(recordings, on)
     model.save(out)
     done = model.training
     typer.echo(
         f"{out}: {done.recordings} recordings, {done.versions} versions, {done.observations} ticks"
     )
-    base = base_rate(done.outcomes)
-    _print_scores(on, ("hazard", "base rate"), evaluate(recordings, model, STEP_US, base))
+    subjects = (Subject(model), Subject(constant(done.outcomes)))
+    typer.echo(overview(evaluate(recordings, subjects, STEP_US), TICKS, f"{on}, all ticks"))
+
+
+@app.command("gru")
+def train_gru(
+    train: _Train = TRAIN,
+    selection: _Selection = SELECTION,
+    calibration: _Calibration = CALIBRATION,
+    out: Annotated[
+        Path | None, typer.Option(help="The checkpoints' folder [default: gru beside the pack].")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many checkpoints.")] = 3,
+    quiet: _Quiet = False,
+) -> None:
+    """Train the causal GRU: checkpoints gru-0, gru-1, ... that differ in their seed alone."""
+    from predictors.forecast import SAFETENSORS
+    from predictors.network import import_torch
+    from predictors.training import train as fit
+    from simcore.files.traces import resolve_traces
+    from simcore.progress import show_progress
+
+    import_torch()
+    folder = out or resolve_traces(train, Path()).parent / "gru"
+    data, select, calibrate = _datasets(train, selection, calibration)
+    for seed in range(seeds):
+        with show_progress(quiet=quiet) as progress:
+            model = fit(f"gru-{seed}", data, select, calibrate, seed, progress=progress)
+        record = model.record
+        path = folder / f"{record.checkpoint}{SAFETENSORS}"
+        model.save(path)
+        typer.echo(
+            f"{path}: epoch {record.epoch} of {len(record.selection_loss)}, selection loss "
+            f"{record.selection_loss[record.epoch - 1]:.3f}, calibrator a {record.calibrator.a:.2f}"
+            f" b {record.calibrator.b:+.2f}, {record.seconds:.0f} s, {path.stat().st_size:,} bytes"
+        )
 
 
 @app.command("forecast")
 def write_forecasts(
     traces: Annotated[list[str], typer.Argument(help="Packs or trace files; they are rewritten.")],
-    model: Annotated[Path, typer.Option(help="The model file.")],
+    model: Annotated[Path, typer.Option(help="The model file, or a folder of checkpoints.")],
     period: _Period = "320 ms",
 ) -> None:
-    """Add a model's forecasts to traces, in place of its earlier ones."""
-    from predictors.forecast import add_forecasts, load_predictor
+    """Add forecasts to traces, in place of the same checkpoints' earlier ones."""
+    from predictors.forecast import add_forecasts, load_predictor, model_files
     from simcore.files.traces import resolve_traces
 
-    predictor, period_us = load_predictor(model), _period(period)
+    period_us = _period(period)
+    models = {file: load_predictor(file) for file in model_files(model)}
     for path in [resolve_traces(name, Path()) for name in traces]:
-        count = add_forecasts(path, predictor, model, period_us)
-        typer.echo(f"{path}: {predictor.checkpoint} on {count} recordings")
+        count = add_forecasts(path, models, period_us)
+        names = ", ".join(predictor.checkpoint for predictor in models.values())
+        typer.echo(f"{path}: {names} on {count} recordings")
 
 
 @app.command("evaluate")
 def print_quality(
-    model: Annotated[Path, typer.Argument(help="The model file.")],
+    model: _Model,
     traces: _Traces,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for quality.md, quality.json, reliability.svg.")
+    ] = None,
+    baselines: Annotated[
+        bool, typer.Option(help="Fit cue words, the hazard and logistic regression to compare.")
+    ] = True,
+    train: _Train = TRAIN,
+    selection: _Selection = SELECTION,
+    calibration: _Calibration = CALIBRATION,
+    scenario: _Scenario = SCENARIO,
     period: _Period = "320 ms",
+    quiet: _Quiet = False,
 ) -> None:
-    """Score a model on traces, beside the constant base rate of what it was fitted on."""
-    from predictors.forecast import load_predictor
-    from predictors.quality import base_rate, evaluate
-    from simcore.files.traces import read_traces, resolve_traces
+    """Score a model on traces, beside the base rate and baselines fitted on what trained it.
 
-    predictor, period_us = load_predictor(model), _period(period)
-    recordings = read_traces(resolve_traces(traces, Path()))
-    scores = evaluate(recordings, predictor, period_us, base_rate(predictor.outcomes))
-    _print_scores(traces, (predictor.checkpoint, "base rate"), scores)
+    At all ticks, and at the last chances to veto a call of the scenario's actions.
+    """
+    from predictors.evaluation import about, fit_baselines, subjects_of
+    from predictors.forecast import load_predictors
+    from predictors.quality_report import TICKS, VETO, evaluate, overview, write_quality
+    from simcore.files.scenarios import load_scenario
+    from simcore.progress import show_progress
+
+    models, period_us = load_predictors(model), _period(period)
+    recordings = _read(traces)
+    subjects = subjects_of(models)
+    chosen = load_scenario(scenario)
+    with show_progress(quiet=quiet) as progress:
+        if baselines:
+            parts = _datasets(train, selection, calibration)
+            subjects = (*fit_baselines(*parts, progress), *subjects)
+        entries = evaluate(
+            recordings, subjects, period_us, chosen.actions, chosen.control, progress
+        )
+    for where, title in ((TICKS, "all ticks"), (VETO, "last chances to veto")):
+        typer.echo(overview(entries, where, f"{traces}, {title}"))
+    facts = about(traces, recordings, models, period_us)
+    typer.echo(f"A forecast takes {facts['tick_us']:.0f} us a tick")
+    if out is not None:
+        write_quality(out, entries, facts)
+        typer.echo(f"{out}: quality.md, quality.json, reliability.svg")
+
+
+@app.command("threshold")
+def choose_threshold(
+    traces: _Traces = SELECTION,
+    subset: Annotated[str | None, typer.Option(help="Only the recordings of one subset.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
+    scenario: _Scenario = SCENARIO,
+) -> None:
+    """The confidence policy's threshold with the lowest mean realized cost, and the curve."""
+    from dataclasses import replace
+
+    from predictors.threshold import curve, document, table
+    from simcore.errors import UsageError
+    from simcore.files.atomic import write_atomic
+    from simcore.files.scenarios import load_scenario
+
+    recordings = [r for r in _read(traces) if subset in (None, r.subset)]
+    if not recordings:
+        raise UsageError(f"--subset: no recording of {traces} has the subset '{subset}'")
+    chosen = replace(load_scenario(scenario), recordings=tuple(recordings), checkpoints=())
+    points = curve(chosen)
+    typer.echo(table(points))
+    if out is not None:
+        text = json.dumps(document(chosen, traces, points), indent=1) + "\n"
+        write_atomic(out, text.encode())
+        typer.echo(f"{out}: written")
+
+
+@app.command("split")
+def split_pack(
+    traces: _Traces,
+    out: Annotated[Path, typer.Option(help="The folder for the three packs.")],
+    seed: Annotated[int, typer.Option(min=0, help="Which groups go where.")] = 0,
+) -> None:
+    """Divide a pack by groups: 70 % to train, 15 % each to select and to calibrate."""
+    from predictors.splits import split
+    from simcore.files.traces import write_traces
+
+    for name, part in split(_read(traces), seed).items():
+        path = out / f"{name}.parquet"
+        write_traces(path, part, provenance={"traces": traces, "split_seed": seed})
+        typer.echo(f"{path}: {len(part)} recordings")
 
 
 @app.command("controls")
 def write_controls(
-    model: Annotated[Path, typer.Argument(help="The model file.")],
     traces: _Traces,
     out: Annotated[Path, typer.Option(help="The trace file to write: .parquet or .jsonl.")],
+    train: _Train = TRAIN,
     period: _Period = "320 ms",
     seed: Annotated[int, typer.Option(min=0, help="Who lends whom the permuted forecasts.")] = 0,
 ) -> None:
-    """Write traces with a model's forecasts and controls to hold them against."""
-    from predictors.controls import CONTROLS, with_controls
-    from predictors.forecast import load_predictor
-    from simcore.files.traces import read_traces, resolve_traces, write_traces
+    """Write traces with controls beside their forecasts, to hold these against."""
+    from predictors.controls import with_controls
+    from simcore.files.traces import write_traces
 
-    predictor, period_us = load_predictor(model), _period(period)
-    recordings = read_traces(resolve_traces(traces, Path()))
-    write_traces(out, with_controls(recordings, predictor, period_us, seed))
-    typer.echo(f"{out}: checkpoints {', '.join((predictor.checkpoint, *CONTROLS))}")
+    recordings = with_controls(_read(traces), _read(train), _period(period), seed)
+    write_traces(out, recordings)
+    names = ", ".join(forecast.checkpoint for forecast in recordings[0].forecasts)
+    typer.echo(f"{out}: checkpoints {names}")
+
+
+def _datasets(*names: str) -> tuple[Dataset, Dataset, Dataset]:
+    from predictors.training import Dataset
+
+    train, selection, calibration = (Dataset.of(name, _read(name)) for name in names)
+    return train, selection, calibration
+
+
+def _read(name: str) -> tuple[Recording, ...]:
+    from simcore.files.traces import read_traces, resolve_traces
+
+    return read_traces(resolve_traces(name, Path()))
 
 
 def _period(text: str) -> int:
@@ -105,12 +237,3 @@ def _period(text: str) -> int:
     if period_us == 0:
         raise UsageError("--period: must be above 0")
     return period_us
-
-
-def _print_scores(traces: str, names: Sequence[str], scores: Sequence[Scores]) -> None:
-    typer.echo(f"{traces}: {scores[0].n} ticks; lower is better")
-    typer.echo(f"{'':12}{'NLL':>10}{'Brier, superseded':>20}{'Brier, wrong':>15}")
-    for name, row in zip(names, scores, strict=True):
-        values = (row.nll, row.brier_superseded, row.brier_wrong)
-        cells = ("-" if value is None else f"{value:.4f}" for value in values)
-        typer.echo("{:12}{:>10}{:>20}{:>15}".format(name, *cells))

@@ -9,56 +9,77 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from predictors.baselines import base_rate
 from predictors.cues import state
-from predictors.labels import PERSISTS_RIGHT
-from predictors.quality import base_rate
+from predictors.labels import PERSISTS_RIGHT, outcome_counts
 from predictors.versions import seen, ticks, versions
 from simcore.errors import UsageError
 from simcore.streams import stream
 from simcore.trace import Forecast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from predictors.forecast import Predictor
     from simcore.clock import Microseconds
     from simcore.trace import Recording
 
-CONTROLS: Final = ("always", "base-rate", "cue-words", "permuted", "oracle")
+CONTROLS: Final = ("always", "base-rate", "cue-words", "oracle")
+PERMUTED: Final = "-permuted"
 
 
 def with_controls(
-    recordings: Sequence[Recording], predictor: Predictor, period_us: Microseconds, seed: int
+    recordings: Sequence[Recording],
+    training: Iterable[Recording],
+    period_us: Microseconds,
+    seed: int,
 ) -> tuple[Recording, ...]:
-    """The recordings with the model's forecasts and those of every control, by checkpoint name.
+    """The recordings with controls beside the forecasts that they carry, by checkpoint name.
 
-    `always`: p_bad = 1. `base-rate`: how often versions did not stand in training. `cue-words`: 1
-    while the text shows an editing phrase, else 0. `permuted`: the model's forecasts of a recording
-    of another group. `oracle`: 1 while the version differs from the target, which no predictor
-    knows. They have p_bad alone. Raises `UsageError` for unlabelled recordings and a single group.
+    `always`: p_bad = 1. `base-rate`: how often versions did not stand in `training`. `cue-words`: 1
+    while the text shows an editing phrase, else 0. `oracle`: 1 while the version differs from the
+    target, which no predictor knows. And of each checkpoint `<name>-permuted`: its forecasts of a
+    recording of another group. They have p_bad alone. Raises `UsageError` for unlabelled
+    recordings, for a single group, and where no forecast is there to be permuted.
     """
     for recording in recordings:
         if not recording.labelled:
             raise UsageError(f"'{recording.recording_id}' has no target for the oracle to know")
-    usual = 1 - base_rate(predictor.outcomes)[PERSISTS_RIGHT]
-    forecasts = predictor.forecasts(recordings, period_us)
-    own = {r.recording_id: f for r, f in zip(recordings, forecasts, strict=True)}
+    names = checkpoints(recordings)
+    if not names:
+        raise UsageError(
+            "the traces carry no forecasts yet: add some with 'simcore train forecast'"
+        )
+    usual = 1 - base_rate(outcome_counts(training, period_us))[PERSISTS_RIGHT]
     donors = _donors(recordings, seed)
     result = []
     for recording in recordings:
-        lent = own[donors[recording.recording_id].recording_id]
+        donor = donors[recording.recording_id]
+        lent = ((name, donor.forecast(name)) for name in names)
         added = (
-            own[recording.recording_id],
             _steps(recording, period_us, "always", lambda time: 1.0),
             _steps(recording, period_us, "base-rate", lambda time: usual),
             _steps(recording, period_us, "cue-words", _cue(recording)),
-            replace(lent, checkpoint="permuted", masses=None),
             _steps(recording, period_us, "oracle", _truth(recording)),
+            *(
+                replace(forecast, checkpoint=f"{name}{PERMUTED}", masses=None)
+                for name, forecast in lent
+                if forecast is not None
+            ),
         )
-        names = {forecast.checkpoint for forecast in added}
-        kept = (f for f in recording.forecasts if f.checkpoint not in names)
+        kept = (f for f in recording.forecasts if f.checkpoint in names)
         result.append(replace(recording, forecasts=(*kept, *added)))
     return tuple(result)
+
+
+def checkpoints(recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """The checkpoints that every recording carries, controls left out."""
+    return tuple(
+        forecast.checkpoint
+        for forecast in (recordings[0].forecasts if recordings else ())
+        if forecast.checkpoint not in CONTROLS
+        and not forecast.checkpoint.endswith(PERMUTED)
+        and all(recording.forecast(forecast.checkpoint) is not None for recording in recordings)
+    )
 
 
 def _steps(

@@ -12,7 +12,7 @@ from simcore.files.traces import read_traces, write_traces
 from simcore.registry import load, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from simcore.clock import Microseconds
@@ -139,27 +139,30 @@ def with_forecasts(
     )
 
 
-def add_forecasts(path: Path, predictor: Predictor, model: Path, period_us: Microseconds) -> int:
-    """Rewrite a trace file with the forecasts of the predictor read from `model`; how many rows.
+def add_forecasts(path: Path, models: Mapping[Path, Predictor], period_us: Microseconds) -> int:
+    """Rewrite a trace file with the forecasts of models, by their files; how many rows.
 
-    The file's provenance is kept and gains, under `forecasts`, the model's digest by checkpoint.
+    The file's provenance is kept and gains, under `forecasts`, each model's digest by checkpoint.
     """
-    recordings = with_forecasts(read_traces(path), predictor, period_us)
+    recordings = read_traces(path)
+    for predictor in models.values():
+        recordings = with_forecasts(recordings, predictor, period_us)
     record = path.with_suffix(".provenance.json")
     provenance = read_json(record) if record.exists() else {}
-    models = provenance.get("forecasts")
+    earlier = provenance.get("forecasts")
     write_traces(
         path,
         recordings,
         provenance=provenance
         | {
-            "forecasts": (models if isinstance(models, dict) else {})
+            "forecasts": (earlier if isinstance(earlier, dict) else {})
             | {
                 predictor.checkpoint: {
                     "model": model.name,
                     "sha256": sha256(model.read_bytes()).hexdigest(),
                     "period_us": period_us,
                 }
+                for model, predictor in models.items()
             }
         },
     )

@@ -15,7 +15,7 @@ from predictors.calibration import Calibrator
 from predictors.features import NAMES
 from predictors.forecast import read_metadata
 from predictors.labels import OUTCOMES, PERSISTS_RIGHT
-from predictors.network import Network, import_torch
+from predictors.network import HIDDEN, Network, import_torch, one_thread
 from simcore.errors import InputError, UsageError
 from simcore.files.atomic import write_atomic
 from simcore.files.faults import explain, path_text
@@ -38,20 +38,36 @@ DECIMALS: Final = 6
 """Masses are rounded: another batch changes them by 1e-7, and no decision may hang on that."""
 
 
-class Part(BaseModel):
-    """Traces that a checkpoint has learned from."""
-
+class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class Settings(_Strict):
+    """How a checkpoint is trained; the epoch with the lowest selection loss is kept.
+
+    `hidden`: units of the GRU, 0 for none. `patience`: after how many epochs without a better one
+    training ends.
+    """
+
+    hidden: int = HIDDEN
+    batch: int = 32
+    rate: float = 3e-3
+    decay: float = 1e-2
+    dropout: float = 0.3
+    epochs: int = 80
+    patience: int = 15
+
+
+class Part(_Strict):
+    """Traces that a checkpoint has learned from."""
 
     traces: str
     digest: str
     recordings: int
 
 
-class Record(BaseModel):
+class Record(_Strict):
     """How a checkpoint came about. Losses are those of `predictors.loss`, by epoch from 1."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     schema_: Annotated[Literal["gru/v1"], Field(alias="schema")] = SCHEMA
     features: str = FEATURES
@@ -62,7 +78,7 @@ class Record(BaseModel):
     selection: Part
     calibration: Part
     outcomes: Annotated[tuple[int, ...], Field(min_length=len(OUTCOMES), max_length=len(OUTCOMES))]
-    settings: dict[str, float | int]
+    settings: Settings
     train_loss: tuple[float, ...]
     selection_loss: tuple[float, ...]
     epoch: int
@@ -97,18 +113,19 @@ class Gru:
 
         metadata = read_metadata(path)
         try:
-            record = Record.model_validate_json(
-                json.dumps({"schema": metadata.get("schema"), **json.loads(metadata["record"])})
-            )
-        except KeyError:
-            raise InputError("has no training record", file=str(path)) from None
+            fields = json.loads(metadata.get("record", ""))
+        except ValueError:
+            raise InputError("its training record is no JSON", file=str(path)) from None
+        try:
+            document = json.dumps({**fields, "schema": metadata.get("schema")})
+            record = Record.model_validate_json(document)
         except ValidationError as error:
             place, message = explain(error, Record)[0]
             raise InputError(message, file=str(path), place=path_text(place) or None) from None
         if record.features != FEATURES:
             message = "was trained on other features than this version computes: train it again"
             raise InputError(message, file=str(path))
-        network = Network()
+        network = Network(record.settings.hidden)
         weights = {name: torch.from_numpy(array) for name, array in load_file(path).items()}
         try:
             network.parts.load_state_dict(weights)
@@ -130,7 +147,7 @@ class Gru:
         import torch
 
         self.network.parts.eval()
-        with torch.inference_mode():
+        with one_thread(), torch.inference_mode():
             log_masses = self.network.log_masses(torch.from_numpy(x)).double().numpy()
         raw: NDArray[np.float64] = np.exp(log_masses)
         raw /= raw.sum(axis=-1, keepdims=True)

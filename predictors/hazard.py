@@ -35,6 +35,7 @@ from predictors.labels import (
     PERSISTS_WRONG,
     STEP_US,
     observe,
+    outcome_counts,
 )
 from predictors.versions import seen, ticks, versions
 from simcore.errors import InputError
@@ -183,14 +184,11 @@ def fit(recordings: Sequence[Recording], traces: str) -> Hazard:
     Raises `InputError` where no recording with a target has an argument at its end.
     """
     at = _Counts()
-    outcomes: Counter[int] = Counter()
     observed = 0
     for recording in recordings:
         final_us = recording.arrivals[-1].arrived_at_us if recording.arrivals else 0
         for observation in observe(recording, STEP_US):
             observed += 1
-            if len(observation.outcomes) == 1:
-                outcomes.update(observation.outcomes)
             now = state(seen(recording.arrivals, observation.at_us), observation.at_us)
             if now is not None:
                 at.add(now, observation, ends=final_us <= observation.at_us + STEP_US)
@@ -205,7 +203,7 @@ def fit(recordings: Sequence[Recording], traces: str) -> Hazard:
             recordings=len(recordings),
             versions=sum(len(versions(recording.arrivals)) for recording in recordings),
             observations=observed,
-            outcomes=tuple(outcomes[outcome] for outcome in range(len(OUTCOMES))),
+            outcomes=outcome_counts(recordings, STEP_US),
         ),
     )
 

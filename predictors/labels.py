@@ -9,6 +9,7 @@ argument, whichever is earlier.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,8 @@ from simcore.clock import NEVER
 from simcore.trace import INTERVAL_ENDS_US
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simcore.clock import Microseconds
     from simcore.trace import Argument, Recording, Repair
 
@@ -64,6 +67,16 @@ def observe(recording: Recording, period_us: Microseconds) -> tuple[Observation,
             outcomes = (PERSISTS_WRONG if wrong else PERSISTS_RIGHT,)
         observations.append(Observation(time, len(known) - 1, outcomes, wrong))
     return tuple(observations)
+
+
+def outcome_counts(recordings: Iterable[Recording], period_us: Microseconds) -> tuple[int, ...]:
+    """At how many ticks each of the 12 outcomes is the only one that agrees with what is known."""
+    counts = Counter(
+        observation.outcomes
+        for recording in recordings
+        for observation in observe(recording, period_us)
+    )
+    return tuple(counts[(outcome,)] for outcome in range(len(OUTCOMES)))
 
 
 def _closed(recording: Recording, repair: Repair) -> Microseconds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from predictors.features import BUCKETS, NAMES
@@ -9,6 +10,8 @@ from predictors.labels import OUTCOMES
 from simcore.errors import MissingError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     import torch
     from numpy.typing import NDArray
@@ -28,26 +31,42 @@ def import_torch() -> None:
         raise MissingError("the GRU needs torch: pip install 'rassg-sim[train]'") from None
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Small matrices on one thread: faster than on several, and added up in one order."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 class Network:
     """Standardized features and an embedding of the newest words, a GRU, a linear layer.
 
-    `parts` holds the weights, `mean` and `scale` [features without text] included.
+    With `hidden` = 0 there is no GRU: logistic regression, tick by tick. `parts` holds the weights,
+    `mean` and `scale` [features without text] included.
     """
 
-    def __init__(self, dropout: float = 0.0) -> None:
+    def __init__(self, hidden: int = HIDDEN, dropout: float = 0.0) -> None:
         import torch
         from torch import nn
 
         self.parts = nn.ModuleDict(
             {
                 "text": nn.Linear(BUCKETS, TEXT, bias=False),
-                "gru": nn.GRU(_PLAIN + TEXT, HIDDEN, batch_first=True),
-                "outcomes": nn.Linear(HIDDEN, len(OUTCOMES)),
+                "outcomes": nn.Linear(hidden or _PLAIN + TEXT, len(OUTCOMES)),
                 "drop": nn.Dropout(dropout),
             }
         )
-        self.parts.register_buffer("mean", torch.zeros(_PLAIN))
-        self.parts.register_buffer("scale", torch.ones(_PLAIN))
+        if hidden:
+            self.parts["gru"] = nn.GRU(_PLAIN + TEXT, hidden, batch_first=True)
+        self.mean, self.scale = torch.zeros(_PLAIN), torch.ones(_PLAIN)
+        self.parts.register_buffer("mean", self.mean)
+        self.parts.register_buffer("scale", self.scale)
 
     def standardize(self, ticks: NDArray[np.float32]) -> None:
         """Take mean and scale from training ticks [n, features]; constants are left alone."""
@@ -56,15 +75,17 @@ class Network:
 
         plain = ticks[:, :_PLAIN]
         deviation = plain.std(axis=0)
-        self.parts.mean.copy_(torch.from_numpy(plain.mean(axis=0)))
-        self.parts.scale.copy_(torch.from_numpy(np.where(deviation > 1e-6, deviation, 1)))
+        self.mean.copy_(torch.from_numpy(plain.mean(axis=0)))
+        self.scale.copy_(torch.from_numpy(np.where(deviation > 1e-6, deviation, 1)))
 
     def log_masses(self, x: torch.Tensor) -> torch.Tensor:
         """Log-probabilities [n, ticks, 12] of features [n, ticks, features]."""
         import torch
 
         drop = self.parts["drop"]
-        plain = (x[..., :_PLAIN] - self.parts.mean) / self.parts.scale
+        plain = (x[..., :_PLAIN] - self.mean) / self.scale
         text = self.parts["text"](drop(x[..., _PLAIN:]))
-        states, _ = self.parts["gru"](torch.cat([drop(plain.clamp(-5, 5)), text], dim=-1))
-        return torch.log_softmax(self.parts["outcomes"](drop(states)), dim=-1)
+        states = torch.cat([drop(plain.clamp(-5, 5)), text], dim=-1)
+        if "gru" in self.parts:
+            states = drop(self.parts["gru"](states)[0])
+        return torch.log_softmax(self.parts["outcomes"](states), dim=-1)

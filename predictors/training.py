@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import platform
 import time
-from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -15,10 +13,11 @@ import numpy as np
 from predictors.batch import labelled
 from predictors.calibration import Calibrator, fit_calibrator
 from predictors.forecast import digest
-from predictors.gru import Gru, Part, Record
-from predictors.labels import OUTCOMES, STEP_US
+from predictors.gru import Gru, Part, Record, Settings
+from predictors.labels import STEP_US, outcome_counts
 from predictors.loss import loss
-from predictors.network import Network, import_torch
+from predictors.machine import hardware
+from predictors.network import Network, import_torch, one_thread
 from simcore.errors import InputError
 from simcore.streams import stream
 
@@ -30,20 +29,7 @@ if TYPE_CHECKING:
     from predictors.batch import Batch
     from simcore.trace import Recording
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a checkpoint is trained; the epoch with the lowest selection loss is kept.
-
-    `patience`: after how many epochs without a better one training ends.
-    """
-
-    batch: int = 32
-    rate: float = 3e-3
-    decay: float = 1e-2
-    dropout: float = 0.3
-    epochs: int = 80
-    patience: int = 15
+    Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +57,15 @@ class Dataset:
 
 
 def train(
+    name: str,
     data: Dataset,
     selection: Dataset,
     calibration: Dataset,
     seed: int,
     settings: Settings | None = None,
-    progress: Callable[[str, int, int], None] = lambda label, done, total: None,
+    progress: Progress = lambda label, done, total: None,
 ) -> Gru:
-    """The checkpoint `gru-<seed>`: fitted on `data`, its epoch chosen on `selection`.
+    """A checkpoint of that name: fitted on `data`, its epoch chosen on `selection`.
 
     `progress(label, done, total)` counts epochs. One thread and seeded streams: equal arguments
     give equal weights on one machine.
@@ -86,21 +73,16 @@ def train(
     import_torch()
     import torch
 
-    settings, name, began = settings or Settings(), f"gru-{seed}", time.perf_counter()
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network, train_loss, selection_loss = _fit(
-                data.batch,
-                selection.batch,
-                seed,
-                settings,
-                lambda done: progress(name, done, settings.epochs),
-            )
-    finally:
-        torch.set_num_threads(threads)
+    settings, began = settings or Settings(), time.perf_counter()
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network, train_loss, selection_loss = _fit(
+            data.batch,
+            selection.batch,
+            seed,
+            settings,
+            lambda done: progress(name, done, settings.epochs),
+        )
     record = Record(
         checkpoint=name,
         seed=seed,
@@ -108,15 +90,15 @@ def train(
         train=data.part,
         selection=selection.part,
         calibration=calibration.part,
-        outcomes=outcome_counts(data.batch),
-        settings=asdict(settings),
+        outcomes=outcome_counts(data.recordings, STEP_US),
+        settings=settings,
         train_loss=tuple(train_loss),
         selection_loss=tuple(selection_loss),
         epoch=1 + int(np.argmin(selection_loss)),
         calibrator=Calibrator(),
         seconds=0.0,
-        hardware=f"{platform.machine()}, {_processor()}",
-        packages={name: version(name) for name in ("torch", "numpy", "safetensors")},
+        hardware=hardware(),
+        packages={package: version(package) for package in ("torch", "numpy", "safetensors")},
     )
     batch, real = calibration.batch, calibration.batch.real
     raw = Gru(record, network).masses(batch.x, calibrated=False)
@@ -130,7 +112,7 @@ def _fit(
 ) -> tuple[Network, list[float], list[float]]:
     import torch
 
-    network = Network(settings.dropout)
+    network = Network(settings.hidden, settings.dropout)
     network.standardize(data.x[data.real])
     optimizer = torch.optim.AdamW(
         network.parts.parameters(), lr=settings.rate, weight_decay=settings.decay
@@ -170,14 +152,6 @@ def _fit(
     return network, train_losses, losses
 
 
-def outcome_counts(batch: Batch) -> tuple[int, ...]:
-    """How many ticks have each of the 12 outcomes, where one alone is compatible."""
-    known = batch.compatible[batch.real]
-    sure = known[known.sum(axis=1) == 1].argmax(axis=1)
-    counts = Counter(sure.tolist())
-    return tuple(counts[outcome] for outcome in range(len(OUTCOMES)))
-
-
 def _tensors(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     import torch
 
@@ -186,13 +160,3 @@ def _tensors(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         torch.from_numpy(batch.compatible),
         torch.from_numpy(batch.weight),
     )
-
-
-def _processor() -> str:
-    from pathlib import Path
-
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if "model name" in line), "")

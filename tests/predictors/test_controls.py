@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from predictors.controls import CONTROLS, with_controls
-from predictors.forecast import load_predictor
+from predictors.labels import observe
 from simcore import read_traces, run
 from simcore.errors import UsageError
 from simcore.files.scenarios import load_scenario
@@ -23,13 +23,33 @@ PERIOD = 320_000
 
 @pytest.fixture(scope="module")
 def recordings() -> tuple[Recording, ...]:
-    model = load_predictor(PACK / "hazard.json")
-    return with_controls(read_traces(PACK / "test.parquet"), model, PERIOD, seed=3)
+    traces = read_traces(PACK / "test.parquet")
+    other = [replace(r, forecasts=(replace(r.forecasts[0], checkpoint="gru-0"),)) for r in traces]
+    both = [
+        replace(r, forecasts=(*r.forecasts[:1], *o.forecasts))
+        for r, o in zip(traces, other, strict=True)
+    ]
+    return with_controls(both, read_traces(PACK / "source.parquet"), PERIOD, seed=3)
 
 
 def test_every_recording_has_every_control(recordings: tuple[Recording, ...]) -> None:
     for recording in recordings:
-        assert {f.checkpoint for f in recording.forecasts} == {"hazard", *CONTROLS}
+        names = [f.checkpoint for f in recording.forecasts]
+        assert names == ["hazard", "gru-0", *CONTROLS, "hazard-permuted", "gru-0-permuted"]
+
+
+def test_adding_controls_twice_changes_nothing(recordings: tuple[Recording, ...]) -> None:
+    assert with_controls(recordings, read_traces(PACK / "source.parquet"), PERIOD, 3) == recordings
+
+
+def test_the_base_rate_is_that_of_training(recordings: tuple[Recording, ...]) -> None:
+    source = read_traces(PACK / "source.parquet")
+    stood = [o.outcomes == (11,) for r in source for o in observe(r, PERIOD)]
+    for recording in recordings:
+        forecast = recording.forecast("base-rate")
+        assert forecast is not None
+        (constant,) = set(forecast.p_bad)
+        assert constant == pytest.approx(1 - sum(stood) / len(stood), abs=0.01)
 
 
 def test_the_oracle_knows_what_is_wrong(recordings: tuple[Recording, ...]) -> None:
@@ -51,7 +71,7 @@ def test_permuted_forecasts_come_from_another_group(recordings: tuple[Recording,
         assert own is not None
         by_steps.setdefault((own.at_us, own.p_bad), set()).add(recording.cluster)
     for recording in recordings:
-        lent = recording.forecast("permuted")
+        lent = recording.forecast("hazard-permuted")
         assert lent is not None
         assert by_steps[lent.at_us, lent.p_bad] != {recording.cluster}
 
@@ -76,8 +96,10 @@ def test_the_veto_with_the_truth_is_bounded_by_both_baselines(
 
 
 def test_what_cannot_be_controlled_is_refused(recordings: tuple[Recording, ...]) -> None:
-    model = load_predictor(PACK / "hazard.json")
     with pytest.raises(UsageError, match="no target"):
-        with_controls([replace(recordings[0], labelled=False)], model, PERIOD, 0)
+        with_controls([replace(recordings[0], labelled=False)], recordings, PERIOD, 0)
     with pytest.raises(UsageError, match="two groups"):
-        with_controls([recordings[0]], model, PERIOD, 0)
+        with_controls([recordings[0]], recordings, PERIOD, 0)
+    bare = [replace(recording, forecasts=()) for recording in recordings]
+    with pytest.raises(UsageError, match="no forecasts yet"):
+        with_controls(bare, recordings, PERIOD, 0)
