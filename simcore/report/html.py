@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from simcore.report.charts import bars, risk_delay_plane
 from simcore.report.numbers import NONE, fraction, number
-from simcore.report.tables import event_table, messages, paired_table, policy_table
+from simcore.report.tables import (
+    event_table,
+    messages,
+    paired_table,
+    policy_table,
+    speech_table,
+)
 from simcore.report.words import DIMENSIONS, QUESTION, TERMS, findings
 
 if TYPE_CHECKING:
@@ -53,6 +59,11 @@ def _body(summary: Summary) -> Iterator[str]:
         grid = paired_table(summary.differences)
         yield "<h2>Paired differences</h2>"
         yield f'<p class="faint">{escape(grid.title)}. Negative is less than the baseline.</p>'
+        yield _table(grid)
+    if summary.speech:
+        grid = speech_table(summary.speech)
+        yield "<h2>Speech</h2>"
+        yield f'<p class="faint">{escape(grid.title)}.</p>'
         yield _table(grid)
     for dimension, heading in DIMENSIONS.items():
         yield from _breakdown(summary, dimension, heading)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simcore.report.grid import escaped
-from simcore.report.tables import breakdowns, event_table, messages, paired_table, policy_table
+from simcore.report.tables import (
+    breakdowns,
+    event_table,
+    messages,
+    paired_table,
+    policy_table,
+    speech_table,
+)
 from simcore.report.words import DIMENSIONS, QUESTION, TERMS, findings
 
 if TYPE_CHECKING:
@@ -25,6 +32,8 @@ def markdown(summary: Summary) -> str:
         parts += ["## Gates, failures, unlabelled", _bullets(notes)]
     if summary.differences:
         parts += _section("Paired differences", paired_table(summary.differences))
+    if summary.speech:
+        parts += _section("Speech", speech_table(summary.speech))
     for dimension, grid in breakdowns(summary.policies).items():
         parts += _section(DIMENSIONS[dimension], grid)
     parts += _section("Events", event_table(summary.policies))

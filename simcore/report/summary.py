@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simcore.bootstrap import RESAMPLES
 from simcore.metrics import DIMENSIONS, against, differences, summaries
 from simcore.report.gates import check_gates
+from simcore.report.speech import SpeechTally, with_final_parse
 from simcore.tally import collect
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from simcore.metrics import PairedDifference, PolicySummary
     from simcore.report.gates import GateResult
+    from simcore.report.speech import SpeechFigures
     from simcore.scenario import Scenario
 
 SCHEMA: Final = "summary/v1"
@@ -76,6 +78,7 @@ class Summary:
     as_given: Mapping[str, Any] | None
     git_revision: str | None
     packages: Mapping[str, str]
+    speech: tuple[SpeechFigures, ...] = ()
 
     @property
     def scenario_hash(self) -> str:
@@ -108,6 +111,7 @@ class Summary:
             "differences": [difference.to_dict() for difference in self.differences],
             "gates": [asdict(gate) | {"passed": gate.passed} for gate in self.gates],
             "failures": [asdict(failure) for failure in self.failures],
+            "speech": [asdict(figures) for figures in self.speech],
             "passed": self.passed,
         }
 
@@ -131,6 +135,8 @@ def build_summary(
     recordings: set[str] = set()
     actions: set[str] = set()
     failures: dict[tuple[str, str], FailureGroup] = {}
+    at_end = next((spec.label for spec in scenario.policies if spec.name == "eou"), None)
+    speech = SpeechTally(scenario.recordings, at_end)
 
     def watched() -> Iterator[pl.DataFrame]:
         panels = [trajectories] if isinstance(trajectories, pl.DataFrame) else trajectories
@@ -138,10 +144,13 @@ def build_summary(
             recordings.update(panel["recording_id"].unique())
             actions.update(panel["action"].unique())
             _add_failures(panel, failures)
-            yield panel
+            parsed = with_final_parse(panel, scenario.recordings)
+            speech.add(parsed)
+            yield parsed
 
-    found = collect(watched(), DIMENSIONS, against(baseline))
+    found = collect(watched(), (*DIMENSIONS, "final_parse"), against(baseline))
     policies = summaries(found, seed=scenario.seed, resamples=resamples)
+    labels = [policy.policy for policy in policies]
     return Summary(
         scenario=scenario.name,
         seed=scenario.seed,
@@ -155,6 +164,7 @@ def build_summary(
         as_given=as_given,
         git_revision=_git_revision(),
         packages=_packages(),
+        speech=speech.figures(labels, seed=scenario.seed, resamples=resamples),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simcore.bootstrap import MIN_CLUSTERS
-from simcore.metrics import DIMENSIONS, EVENTS
+from simcore.metrics import EVENTS
 from simcore.report.grid import Grid
 from simcore.report.numbers import NONE, difference, fraction, number, span
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from simcore.metrics import PairedDifference, PolicySummary, Scores
+    from simcore.report.speech import SpeechFigures
     from simcore.report.summary import Summary
 
 
@@ -55,17 +56,36 @@ def paired_table(differences: Sequence[PairedDifference]) -> Grid:
     return _grid(f"Paired differences from {baselines} (* order, = tie, ? not resolved)", columns)
 
 
+def speech_table(figures: Sequence[SpeechFigures]) -> Grid:
+    """Delays from the end of the waveform and of speech; what wrong final parses explain."""
+    columns = {
+        "policy": [found.policy for found in figures],
+        "delay s [95 %]": _joined(
+            [(number(f.delay_s.value), span(f.delay_s.interval)) for f in figures]
+        ),
+        "done before": [f"{f.clipped}/{f.delay_s.n}" for f in figures],
+        "from speech end s [95 %]": _joined(
+            [(number(f.speech_delay_s.value), span(f.speech_delay_s.interval)) for f in figures]
+        ),
+        "done before it": [f"{f.speech_clipped}/{f.speech_delay_s.n}" for f in figures],
+        "stale with a wrong final parse": [f"{f.stale_wrong}/{f.stale}" for f in figures],
+        "these under EOU too": [
+            NONE if f.stale_eou is None else f"{f.stale_eou}/{f.stale_wrong}" for f in figures
+        ],
+    }
+    title = "Delay from the end of the waveform and of speech; done before either counts as 0"
+    return _grid(title, columns)
+
+
 def breakdowns(summaries: Sequence[PolicySummary]) -> dict[str, Grid]:
     """Per dimension in which trajectories differ, each policy's figures at each of its values."""
     grids = {}
-    for dimension in DIMENSIONS:
+    for dimension in dict.fromkeys(name for summary in summaries for name in summary.by):
         parts = [(s.policy, part) for s in summaries for part in s.by.get(dimension, ())]
-        if not parts:
-            continue
         values = list(dict.fromkeys(part.value for _, part in parts))
         parts.sort(key=lambda labelled: values.index(labelled[1].value))
         columns = {
-            dimension: [part.value or NONE for _, part in parts],
+            dimension.replace("_", " "): [part.value or NONE for _, part in parts],
             "policy": [policy for policy, _ in parts],
             **_figures([part.scores for _, part in parts]),
         }

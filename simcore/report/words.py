@@ -29,6 +29,7 @@ TERMS: Final[Mapping[str, str]] = {
     "cost": "stale executions, cancellations, waiting, and requests missed, at the tool's prices",
     "interval": "95 %, from resampling whole groups of recordings that share audio; with the same "
     "outcome in all of them, the exact bound on a group that differs",
+    "final parse": "what the last recognition means: the target (right), another call, or nothing",
     "trajectory": "one recording, one action, one policy and one forecast checkpoint",
 }
 
@@ -37,6 +38,7 @@ DIMENSIONS: Final[Mapping[str, str]] = {
     "checkpoint": "By forecast checkpoint",
     "subset": "By subset of recordings",
     "variant": "By variant of the recording",
+    "final_parse": "By the final parse",
 }
 
 
