@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from frontends.recast.report.command import report_command
+
 app = typer.Typer(
     name="recast", help="Make the ReCAST data set, and report on it.", no_args_is_help=True
 )
+
+app.command("report")(report_command)
 
 _Out = Annotated[Path, typer.Option(help="Where the packs and their decodes go.")]
 _Work = Annotated[Path, typer.Option(help="Where audio and unfinished work go and stay.")]

@@ -34,8 +34,6 @@ GROUPS: Final[dict[str, tuple[int, int, int, int]]] = {
 mix is the test's, but for rounding."""
 
 
-SOURCE_PACE: Final = 0.35
-"""The share of the test's groups that is made when the source's are finished."""
 NOISES: Final[dict[str, int]] = {"noisy-20db": 20, "noisy-10db": 10}
 """The noisy copies of a tenth of the test, and their ratios of speech to noise in dB."""
 _NOISY: Final = {
@@ -80,28 +78,19 @@ class Item:
 
 
 def all_items() -> list[Item]:
-    """Every group of the splits, in an order whose every beginning is usable.
+    """Every group of the splits, shuffled, in an order whose every beginning is usable.
 
-    Prospective pairs come first; then, shuffled, the source's groups about three times as dense as
-    their share, since nothing can be trained before they are there.
+    The source comes first: on it the parser is fixed and predictors are trained, before the test is
+    looked at. In both, prospective pairs come first.
     """
-    placed: list[tuple[bool, float, Item]] = []
-    for kinds in ({"prospective"}, set(GROUPS) - {"prospective"}):
-        for packs in (("test",), SPLITS[:-1]):
-            items = [
-                Item(pack, subset, index)
-                for subset, counts in GROUPS.items()
-                for pack, count in zip(SPLITS, counts, strict=True)
-                if subset in kinds and pack in packs
-                for index in range(count)
-            ]
-            Random(SEED).shuffle(items)
-            pace = 1 if packs == ("test",) else SOURCE_PACE
-            placed += [
-                ("prospective" not in kinds, place / len(items) * pace, item)
-                for place, item in enumerate(items)
-            ]
-    return [item for *_, item in sorted(placed, key=lambda entry: entry[:2])]
+    items = [
+        Item(pack, subset, index)
+        for subset, counts in GROUPS.items()
+        for pack, count in zip(SPLITS, counts, strict=True)
+        for index in range(count)
+    ]
+    Random(SEED).shuffle(items)
+    return sorted(items, key=lambda item: (item.pack == "test", item.subset != "prospective"))
 
 
 def noisy_items() -> list[Item]:

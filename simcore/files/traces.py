@@ -161,7 +161,9 @@ def pack_names() -> list[str]:
     """The packs that come with the simulator, as scenarios name them."""
     packs = shipped_scenarios() / "packs"
     return sorted(
-        path.relative_to(packs).with_suffix("").as_posix() for path in packs.rglob("*.parquet")
+        path.relative_to(packs).with_suffix("").as_posix()
+        for path in packs.rglob("*.parquet")
+        if "." not in path.stem  # such as a pack's decodes
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -90,10 +89,10 @@ def test_the_recipe_has_the_papers_sizes_and_one_mix() -> None:
         assert sum(source) / 448 == pytest.approx(test / 2_400, abs=0.002), subset
         assert source[0] / 320 == pytest.approx(test / 2_400, abs=0.001), subset
     assert GROUPS["prospective"][-1] == 600
-    prospective = [item.subset == "prospective" for item in items]
-    assert prospective == sorted(prospective, reverse=True)
-    first = Counter(item.split for item in items[:100])
-    assert first["test"] > first["train"] > first["dev-selection"] > 0
+    for packs in (set(SPLITS) - {"test"}, {"test"}):
+        own = [item.subset == "prospective" for item in items if item.pack in packs]
+        assert own == sorted(own, reverse=True)
+    assert {item.pack for item in items[:258]} == set(SPLITS) - {"test"}
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
