@@ -139,7 +139,7 @@ def print_quality(
     with show_progress(quiet=quiet) as progress:
         if baselines:
             parts = _datasets(train, selection, calibration)
-            subjects = (*fit_baselines(*parts, progress), *subjects)
+            subjects = (subjects[0], *fit_baselines(*parts, progress), *subjects[1:])
         entries = evaluate(
             recordings, subjects, period_us, chosen.actions, chosen.control, progress
         )

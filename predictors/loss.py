@@ -32,6 +32,4 @@ def loss(log_masses: Tensor, compatible: Tensor, weight: Tensor) -> Tensor:
     some_after = known.flip(-1).cumsum(-1).flip(-1)[..., 1 : BOUNDARIES + 1] > 0
     zero = torch.zeros((), dtype=log_masses.dtype)
     entropy = torch.where(some_after, zero, -by_then) + torch.where(some_before, zero, -later)
-    unknown = some_before & some_after
-    boundaries = torch.where(unknown, zero, entropy).mean(dim=-1)
-    return (weight * (likelihood + boundaries)).sum() / weight.sum()
+    return (weight * (likelihood + entropy.mean(dim=-1))).sum() / weight.sum()

@@ -167,11 +167,20 @@ def write_quality(folder: Path, entries: Sequence[Entry], about: dict[str, Any])
     """Write `quality.json`, `quality.md` and `reliability.svg`; `about` goes into the JSON."""
     from simcore.files.pictures import save_picture
 
-    document = {"schema": SCHEMA, **about, "entries": [asdict(entry) for entry in entries]}
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    rows = ",\n".join(json.dumps(_rounded(asdict(e)), allow_nan=False) for e in entries)
+    head = json.dumps({"schema": SCHEMA, **about}, indent=1, allow_nan=False).removesuffix("\n}")
+    text = f'{head},\n "entries": [\n{rows}\n]}}\n'
     write_atomic(folder / "quality.json", text.encode())
     write_atomic(folder / "quality.md", _markdown(entries, about).encode())
     save_picture(reliability_chart(entries), folder / "reliability.svg")
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(inner) for inner in value]
+    return round(value, 6) if isinstance(value, float) else value
 
 
 def _markdown(entries: Sequence[Entry], about: dict[str, Any]) -> str:
@@ -180,15 +189,17 @@ def _markdown(entries: Sequence[Entry], about: dict[str, Any]) -> str:
         f"{about['traces']}: {about['recordings']:,} recordings. `superseded`: the outcome is any "
         "but that the version stands and is right; `wrong`: the version differs from the target, "
         "whatever comes after. Their columns give the share of the label, then scores of p_bad. "
-        "NLL in nats.",
+        "NLL in nats. The last chances to veto are those of RASSG's launches "
+        "while nothing has been cancelled, of all actions together unless one is named.",
     ]
     for where, title in _PLACES:
         if not _whole(entries, where):
             continue
         parts += [f"## {title}", overview(entries, where, title).markdown()]
-        parts += [_by_slice(entries, where).markdown()]
-    if any(entry.action is not None for entry in entries):
-        parts += ["## Last chances to veto, by action", _by_action(entries).markdown()]
+        if (slices := _by_slice(entries, where)).rows:
+            parts += [f"### {title}, by kind of recording", slices.markdown()]
+    if (actions := _by_action(entries)).rows:
+        parts += ["### Last chances to veto, by action", actions.markdown()]
     parts += ["## Events by a horizon, all ticks", _by_horizon(entries).markdown()]
     parts += ["## Reliability", "![Reliability](reliability.svg)"]
     parts += [
