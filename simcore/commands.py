@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from simcore.clock import NEVER
 
@@ -12,10 +12,19 @@ if TYPE_CHECKING:
     from simcore.trace import Argument
 
 
+Status = Literal["booked", "cancelled", "failed", "unknown", "running", "rejected"]
+"""What an agent is told: the effect has happened, will not happen, was tried in vain, may have
+happened, is still to come; or the call was not accepted."""
+
+
 class Launch(NamedTuple):
-    """Start a fresh call (the paper's Commit)."""
+    """Start a fresh call (the paper's Commit); of a tool of two phases, prepare it.
+
+    `id` is the agent's call that it serves, where an agent asked for it.
+    """
 
     argument: Argument
+    id: str | None = None
 
 
 class Update(NamedTuple):
@@ -49,6 +58,34 @@ class Select(NamedTuple):
     argument: Argument | None
 
 
+class Commit(NamedTuple):
+    """Make the effect of a prepared call happen; nothing takes it back."""
+
+    call: int
+
+
+class Respond(NamedTuple):
+    """Answer an agent's call by its `id`; an id has one answer.
+
+    `call` is the call whose state `status` reports, if there is one.
+    """
+
+    id: str
+    status: Status
+    call: int | None = None
+
+
+class Note(NamedTuple):
+    """Tell the agent a call's state in a turn of its own, which cuts a reply that it is speaking.
+
+    `when_silent` waits until it does not speak.
+    """
+
+    status: Status
+    call: int
+    when: Literal["at_once", "when_silent"] = "at_once"
+
+
 class Wake(NamedTuple):
     """Wait, and do not ask before there is news or a decision could take effect at `at`.
 
@@ -63,7 +100,7 @@ class Wake(NamedTuple):
     arrivals: int = 1
 
 
-Command = Launch | Update | Cancel | Restart | Select | Wake
+Command = Launch | Update | Cancel | Restart | Select | Commit | Respond | Note | Wake
 
 UNTIL_ARRIVAL: Final = Wake(NEVER)
 """Wait until the next arrival."""

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
+from simcore.agent_scores import AgentScores
 from simcore.drivers.ticks import UnsettledError
 from simcore.errors import UsageError
 from simcore.ledger import IllegalCommandError
+from simcore.policy import TickPolicy
 from simcore.recorder import LogRecord
 from simcore.registry import PolicyFactory, policy_factory
-from simcore.trajectory import Trajectory, simulate
+from simcore.settings import settings_of
+from simcore.trajectory import DEFAULT_CHANNEL, Trajectory, check_boundary, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from simcore.channel import ChannelSpec
+    from simcore.faults import Faults
     from simcore.scenario import Control, PolicySpec, Scenario
     from simcore.tool import ToolProfile
     from simcore.trace import Recording
@@ -42,13 +47,16 @@ KEYS: Final = (
     "replication",
 )
 COLUMNS: Final = (*KEYS, *SCORES, "failure", "error", "seed")
+AGENT_COLUMNS: Final = (*AgentScores._fields, "failure_kind")
+"""What runs with an agent's calls, or with faults, have beside `COLUMNS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some recordings under one policy, with every action, checkpoint and replication.
 
-    A recording with more of these than fit a block comes alone, with a `part` of them.
+    A recording with more of these than fit a block comes alone, with a `part` of them. An
+    `extended` block has the `AGENT_COLUMNS` too.
     """
 
     spec: PolicySpec
@@ -59,6 +67,9 @@ class Block:
     control: Control
     seed: int
     part: tuple[int, int]
+    faults: Faults | None = None
+    channel: ChannelSpec = DEFAULT_CHANNEL
+    extended: bool = False
 
     @property
     def size(self) -> int:
@@ -125,6 +136,8 @@ def blocks(scenario: Scenario) -> Iterator[Block]:
     plan = _plan(scenario)
     for spec, factory, checkpoints in plan:
         _require_forecasts(scenario, spec.label, factory, checkpoints)
+        _require_tools(scenario, factory)
+    extended = is_extended(scenario)
     for spec, _, checkpoints in plan:
         each = len(scenario.actions) * len(checkpoints) * scenario.replications
         step = max(1, BLOCK_SIZE // each)
@@ -139,7 +152,31 @@ def blocks(scenario: Scenario) -> Iterator[Block]:
                     scenario.control,
                     scenario.seed,
                     (begin, min(begin + BLOCK_SIZE, each)),
+                    scenario.faults,
+                    scenario.channel or DEFAULT_CHANNEL,
+                    extended,
                 )
+
+
+def is_extended(scenario: Scenario) -> bool:
+    """Whether rows have the `AGENT_COLUMNS`: with an agent's calls, and where things go wrong."""
+    return scenario.faults is not None or any(
+        event.type == "tool_call" for recording in scenario.recordings for event in recording.events
+    )
+
+
+def _require_tools(scenario: Scenario, factory: PolicyFactory) -> None:
+    """Policies meet tools that they can use, and recordings' settings options that they have."""
+    by_tick = issubclass(factory.policy, TickPolicy)
+    for action in scenario.actions:
+        check_boundary(by_tick, factory.policy, action)
+    for recording in scenario.recordings:
+        options = settings_of(recording).get("policies", {})
+        if factory.name in options:
+            try:
+                factory.adapted(options[factory.name])
+            except UsageError as error:
+                raise UsageError(f"{recording.recording_id}, settings: {error}") from None
 
 
 def _plan(
@@ -188,7 +225,7 @@ def run_block(block: Block) -> pl.DataFrame:
     import polars as pl
 
     columns = zip(*_rows(block), strict=True)
-    types = schema()
+    types = schema(extended=block.extended)
     return pl.DataFrame(dict(zip(types, columns, strict=True)), schema=types)
 
 
@@ -210,10 +247,15 @@ def log_block(block: Block) -> pl.DataFrame:
 def _rows(block: Block) -> Iterator[tuple[Any, ...]]:
     for keys, result in _trajectories(block):
         if isinstance(result, Trajectory):
-            yield (*keys, *result[: len(SCORES)], None, None, block.seed)
+            row = (*keys, *result[: len(SCORES)], None, None, block.seed)
+            if block.extended:
+                agent = result.agent or (None,) * len(AgentScores._fields)
+                row += (*agent, result.trouble)
+            yield row
         else:
             message = f"{type(result).__name__}: {result}".splitlines()[0]
-            yield (*keys, *(None,) * len(SCORES), _failure(result), message, block.seed)
+            row = (*keys, *(None,) * len(SCORES), _failure(result), message, block.seed)
+            yield row + (None,) * len(AGENT_COLUMNS) * block.extended
 
 
 def _trajectories(
@@ -236,6 +278,8 @@ def _trajectories(
                         seed=block.seed,
                         replication=replication,
                         log=log,
+                        faults=block.faults,
+                        channel=block.channel,
                     ),
                 )
             except Exception as error:
@@ -248,15 +292,19 @@ def _failure(error: Exception) -> str:
     return "unsettled" if isinstance(error, UnsettledError) else "policy_error"
 
 
-def schema() -> dict[str, Any]:
+def schema(*, extended: bool = False) -> dict[str, Any]:
     """The column types of `trajectories.parquet`."""
     import polars as pl
 
     types: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Int64)
     types |= dict.fromkeys(KEYS[:-1], pl.String)
-    types |= dict.fromkeys(
-        ("final_argument", "result", "onset_phase", "failure", "error"), pl.String
-    )
+    texts = ("final_argument", "result", "onset_phase", "failure", "error")
+    types |= dict.fromkeys(texts, pl.String)
     types |= dict.fromkeys(("stale", "success"), pl.Boolean)
     types |= dict.fromkeys(("delay_s", "cost"), pl.Float64)
+    if extended:
+        types |= dict.fromkeys(AGENT_COLUMNS, pl.Int64)
+        types |= dict.fromkeys(("decision", "failure_kind"), pl.String)
+        types |= dict.fromkeys(("unwanted_commit", "double_booking", "wanted_lost"), pl.Boolean)
+        types |= dict.fromkeys(("stop_to_decision_s", "added_delay_s"), pl.Float64)
     return types

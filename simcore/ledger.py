@@ -48,8 +48,12 @@ class Ledger:
     """All calls of one trajectory, each with its current version.
 
     `held` is the call whose result the controller would use; `outstanding_us` is when the last
-    request is acknowledged. Counters follow the run folder's columns.
+    request is acknowledged. Counters follow the run folder's columns. Tools that have two phases or
+    can fail are in `simcore.backend`.
     """
+
+    surprises = False
+    repeats = 0
 
     __slots__ = (
         "_acknowledgement_us",
@@ -90,6 +94,11 @@ class Ledger:
     def active(self) -> VersionRecord | None:
         """The version of the held call; an executed or completed one still counts."""
         return None if self.held is None else self.current[self.held]
+
+    @property
+    def achieved(self) -> VersionRecord | None:
+        """The version whose result counts in the end."""
+        return self.active
 
     @property
     def undecided(self) -> bool:
@@ -140,6 +149,10 @@ class Ledger:
         self.delivered_us = None if chosen is None else self._kernel._now
         if chosen is not None:
             self._tell(topic.SELECTED, chosen)
+
+    def commit(self, call: int) -> None:
+        """Make a prepared call's effect happen; only tools of two phases can (`Backend`)."""
+        raise IllegalCommandError("a tool with a deadline has no commit")
 
     def _named(self, call: int | None) -> int:
         call = self.held if call is None else call

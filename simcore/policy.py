@@ -35,7 +35,8 @@ class View:
     - `agreement`: how many arrivals in a row carry the candidate, 0 for none; ticks that look at
       the same recognition again add no evidence;
     - `active`: the current version of the call that is held, or None;
-    - `profile`, `control`: the tool and the controller.
+    - `profile`, `control`: the tool and the controller;
+    - `blocking`: whether the agent waits for its calls, for policies that serve an agent.
     """
 
     __slots__ = (
@@ -46,6 +47,7 @@ class View:
         "active",
         "agreement",
         "arrivals",
+        "blocking",
         "candidate",
         "control",
         "decision_us",
@@ -77,6 +79,7 @@ class View:
         self.active: VersionRecord | None = None
         self.final = False
         self.agreement = 0
+        self.blocking = False
 
     @property
     def fresh(self) -> tuple[Arrival, ...]:

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from simcore.clock import Microseconds
     from simcore.trace import Argument
 
-Outcome = Literal["executed", "updated", "cancelled"]
+Outcome = Literal["executed", "updated", "cancelled", "failed"]
+"""`failed`: the tool gave up, and nothing was executed."""
 
 
 class VersionRecord(NamedTuple):
@@ -31,7 +32,8 @@ class LogRecord(NamedTuple):
     """One event of a trajectory; `kind` is the topic that it is published under.
 
     `detail` is the arrival's index for `arrival`, the new version's deadline for `launched`,
-    `updated` and `late_update`.
+    `updated` and `late_update`. What was told to an agent, `responded` and `noted`, has its status
+    as `argument`.
     """
 
     at_us: Microseconds
@@ -55,6 +57,12 @@ LATE_CANCEL = "late_cancel"
 SELECTED = "selected"
 IRREVERSIBLE = "irreversible"
 COMPLETED = "completed"
+PREPARED = "prepared"
+REFUSED = "cancel_refused"
+FAILED = "failed"
+TIMED_OUT = "timed_out"
+RESPONDED = "responded"
+NOTED = "noted"
 
 LOGGED = (
     TICK,
@@ -69,4 +77,10 @@ LOGGED = (
     SELECTED,
     IRREVERSIBLE,
     COMPLETED,
+    PREPARED,
+    REFUSED,
+    FAILED,
+    TIMED_OUT,
+    RESPONDED,
+    NOTED,
 )

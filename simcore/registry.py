@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import json
 import sys
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import entry_points
@@ -55,15 +56,30 @@ def first_line(thing: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFactory:
-    """Makes a fresh policy for every trajectory; options are checked once, here."""
+    """Makes a fresh policy for every trajectory; options are checked once, here.
+
+    `given` are the options as written, `options` as checked.
+    """
 
     policy: type[Policy]
     options: Mapping[str, Any]
     reads_forecast: bool
     needs_masses: bool
+    name: str = ""
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self) -> Policy:
         return self.policy(**self.options)
+
+    def adapted(self, options: Mapping[str, Any]) -> PolicyFactory:
+        """The factory with some options replaced, as one recording's settings ask for."""
+        text = json.dumps(dict(self.given) | dict(options), sort_keys=True)
+        return _adapted(self.name, text)
+
+
+@lru_cache(maxsize=1 << 10)
+def _adapted(name: str, options: str) -> PolicyFactory:
+    return policy_factory(name, json.loads(options))
 
 
 def policy_factory(
@@ -88,6 +104,8 @@ def policy_factory(
         checked,
         bool(getattr(sample, "reads_forecast", True)),
         bool(getattr(sample, "needs_masses", False)),
+        name,
+        options or {},
     )
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from simcore.channel import ChannelSpec
     from simcore.clock import Microseconds
+    from simcore.faults import Faults
     from simcore.tool import ToolProfile
     from simcore.trace import Recording
 
@@ -57,6 +59,8 @@ class Gate:
 class Scenario:
     """Policies x actions x checkpoints x replications over recordings.
 
+    `faults` and `channel` are None where the file says nothing of them.
+
     `resolved` is the scenario as read, after includes and overrides, with defaults filled in (JSON
     types only): it goes into `summary.json`, and its digest identifies the run.
     """
@@ -70,4 +74,6 @@ class Scenario:
     replications: int = 1
     seed: int = 0
     gates: tuple[Gate, ...] = ()
+    faults: Faults | None = None
+    channel: ChannelSpec | None = None
     resolved: Mapping[str, Any] = field(default_factory=dict)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
 
+FieldType = Literal["text", "number", "date", "time", "datetime"]
+
 
 @dataclass(frozen=True, slots=True)
 class ToolProfile:
@@ -18,6 +20,11 @@ class ToolProfile:
     Times are microseconds; the costs share one unit, `delay_price` is that unit per second.
     `miss_cost` prices a target that was not achieved. `reusable_fields` are the argument fields
     whose change leaves the work done so far valid; None means all of them.
+
+    A tool with an `explicit` boundary has two phases: `runtime_us` is how long it prepares, which
+    can always be taken back; its effect happens at a commit, which answers after `commit_us`.
+    `fields` gives the types of argument fields, by which equal values written differently are found
+    to be equal (see `simcore.keys`).
     """
 
     name: str
@@ -29,6 +36,9 @@ class ToolProfile:
     miss_cost: float | None = None
     reusable_fields: frozenset[str] | None = None
     effect: Literal["read", "write"] = "write"
+    boundary: Literal["deadline", "explicit"] = "deadline"
+    commit_us: Microseconds = 0
+    fields: tuple[tuple[str, FieldType], ...] = ()
 
     @property
     def price_of_missing(self) -> float:

@@ -5,22 +5,30 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from simcore.agent_scores import agent_scores, agent_trouble
+from simcore.backend import Backend
+from simcore.channel import ChannelSpec
 from simcore.clock import seconds
 from simcore.drivers.immediate import ImmediateDriver
 from simcore.drivers.ticks import TickDriver
 from simcore.errors import UsageError
+from simcore.faults import NO_FAULTS, reordered
 from simcore.kernel import Kernel
 from simcore.ledger import Ledger
 from simcore.onset import onset_phase
 from simcore.policy import TickPolicy, View
 from simcore.recorder import LOGGED, LogRecord
 from simcore.scenario import Control
+from simcore.settings import overridden
 from simcore.source import TraceSource
+from simcore.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simcore.agent_scores import AgentScores, FailureKind
     from simcore.clock import Microseconds
+    from simcore.faults import Faults
     from simcore.onset import OnsetPhase
     from simcore.policy import Policy
     from simcore.recorder import VersionRecord
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
     from simcore.trace import Argument, Recording
 
 DEFAULT_CONTROL = Control()
+DEFAULT_CHANNEL = ChannelSpec()
 _COMMITMENT = attrgetter("committed_us", "call", "version")
 
 Result = Literal["right", "wrong", "none", "right_abstention"]
@@ -40,7 +49,8 @@ class Trajectory(NamedTuple):
     unlabelled recording. `delay_s` is the held call's completion minus the recording's origin in
     seconds, negative clipped to 0, None unless the call holds the target. `onset_phase` says where
     the first repair fell (see `simcore.onset`). `versions` are in order of their commitment; `log`
-    is empty unless it was asked for.
+    is empty unless it was asked for. `agent` scores an agent's calls. `trouble` is what went wrong,
+    judged by the rules of `simcore.agent_scores`.
     """
 
     stale: bool | None
@@ -62,6 +72,8 @@ class Trajectory(NamedTuple):
     onset_phase: OnsetPhase | None
     versions: tuple[VersionRecord, ...]
     log: tuple[LogRecord, ...] = ()
+    agent: AgentScores | None = None
+    trouble: FailureKind | None = None
 
 
 def simulate(
@@ -74,13 +86,19 @@ def simulate(
     seed: int = 0,
     replication: int = 0,
     log: bool = False,
+    faults: Faults | None = None,
+    channel: ChannelSpec = DEFAULT_CHANNEL,
 ) -> Trajectory:
     """Run one trajectory and score it.
 
     `policy` is a class or another factory, or an object that has not been used yet. `checkpoint`
-    names the forecasts that it sees; `seed` and `replication` choose its random numbers. Raises
+    names the forecasts that it sees; `seed` and `replication` choose its random numbers. `faults`
+    says what can go wrong with the tool, `channel` how an agent hears of its calls. What the
+    recording's own `settings` say comes first; its policy options reach a `PolicyFactory`. Raises
     `UsageError` where the recording lacks the forecasts; what a policy raises passes through.
     """
+    if trace.settings is not None:
+        action, channel, policy = overridden(trace, action, channel, policy)
     forecast = None
     if checkpoint is not None:
         forecast = trace.forecast(checkpoint)
@@ -88,13 +106,26 @@ def simulate(
             raise UsageError(f"{trace.recording_id} has no forecasts of checkpoint '{checkpoint}'")
     rule = policy() if callable(policy) else policy
     kernel = Kernel()
-    ledger = Ledger(kernel, action, control.acknowledgement_us)
+    stream_key = (seed, trace.recording_id, action.name, replication)
+    by_tick = isinstance(rule, TickPolicy)
+    check_boundary(by_tick, rule, action)
+    expected = control.acknowledgement_us
+    ledger: Ledger
+    if by_tick and faults is None:
+        ledger = Ledger(kernel, action, expected)
+    else:
+        if faults is not None:
+            if faults.reorder:
+                trace = reordered(trace, faults, stream(*stream_key, "reorder"))
+            if faults.acknowledgement is not None:
+                expected = round(faults.acknowledgement.mean)
+        ledger = Backend(kernel, action, expected, stream_key, faults or NO_FAULTS)
     records: list[LogRecord] = []
     if log:
         for topic in LOGGED:
             kernel.subscribe(topic, records.append)
-    stream_key = (seed, trace.recording_id, action.name, replication)
     view = View(action, control, ledger, forecast, stream_key)
+    view.acknowledgement_us = expected
     rule.reset(view)
     if getattr(rule, "sees_future", False):
         rule.foresee(trace)  # type: ignore[attr-defined]  # the Foresight protocol
@@ -102,11 +133,40 @@ def simulate(
     if isinstance(rule, TickPolicy):
         driver = TickDriver(kernel, ledger, rule, view, trace)
     else:
-        driver = ImmediateDriver(kernel, ledger, rule, view, trace)
+        driver = ImmediateDriver(kernel, ledger, rule, view, trace, channel)
     if kernel.topics:
         TraceSource(trace).start(kernel)
     kernel.drain()
-    return score(trace, action, ledger, driver, tuple(records))
+    if not isinstance(ledger, Backend):
+        return score(trace, action, ledger, driver, tuple(records))
+    ledger.lapse()
+    result = score(trace, action, ledger, driver, tuple(records))
+    if isinstance(driver, TickDriver):
+        return result._replace(trouble=call_trouble(result, ledger.zombies()))
+    scores = agent_scores(trace, action, ledger, driver.channel, driver.launched)
+    trouble = agent_trouble(scores, ledger, driver.channel, driver.launched)
+    return result._replace(agent=scores, trouble=trouble)
+
+
+def check_boundary(by_tick: bool, rule: object, action: ToolProfile) -> None:
+    """Whether a policy can use a tool of this kind; raises `UsageError`."""
+    if by_tick and action.boundary == "explicit":
+        raise UsageError(f"'{action.name}' has two phases: only policies that commit can use it")
+    if getattr(rule, "needs_two_phases", False) and action.boundary != "explicit":
+        raise UsageError(f"this policy commits: '{action.name}' needs two phases ('prepare')")
+
+
+def call_trouble(result: Trajectory, zombies: int = 0) -> FailureKind | None:
+    """The failure kind of a trajectory without an agent."""
+    if zombies:
+        return "zombie_commit"
+    if result.duplicate_effects:
+        return "duplicate_effect"
+    if result.stale_versions:
+        return "stale_execution"
+    if result.success is False and result.cancels and result.final_argument is None:
+        return "cancelled_needed_work"
+    return "missed_deadline" if result.late_cancels or result.late_updates else None
 
 
 def score(
@@ -119,7 +179,7 @@ def score(
     """Hold the settled ledger against the target, which no policy has seen."""
     versions = ledger.closed
     executed = [version.argument for version in versions if version.outcome == "executed"]
-    active = ledger.active
+    active = ledger.achieved
     held = completed = None
     if active is not None:
         held, completed = active.argument, active.completion_us
@@ -160,10 +220,12 @@ def score(
         driver.skipped_ticks,
         held,
         result,
-        len(executed) - len(set(executed)),
+        len(executed) - len(set(executed)) + ledger.repeats,
         cost,
         onset_phase(trace.repairs, versions) if trace.repairs else None,
         tuple(versions),
         log,
+        None,
+        None,
     )
     return tuple.__new__(Trajectory, fields)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from simcore.drivers.ticks import UnsettledError
 from simcore.experiment import SCORES
 from simcore.files.trace_rows import recording_from_dict
-from simcore.registry import policy_factory
+from simcore.policy import TickPolicy
+from simcore.registry import load, policy_factory, registered
 from simcore.scenario import Control
 from simcore.tool import ToolProfile
 from simcore.trajectory import simulate
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tests.reference.strategies import Case
+
+
+def tick_policies() -> list[str]:
+    """The registered policies that decide on arguments, at ticks."""
+    return [n for n in registered("policies") if issubclass(load("policies", n), TickPolicy)]
 
 
 def profile_of(tool: Mapping[str, Any]) -> ToolProfile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simcore.commands import Cancel, Launch, Restart, Select, Update
+from simcore.commands import Cancel, Commit, Launch, Restart, Select, Update
 from simcore.ledger import IllegalCommandError
 
 if TYPE_CHECKING:
@@ -41,5 +41,7 @@ def apply(command: Any, ledger: Ledger, parallel: bool) -> None:
         ledger.restart(command.argument, command.call)
     elif kind is Select:
         ledger.select(command.argument)
+    elif kind is Commit:
+        ledger.commit(command.call)
     else:
         raise IllegalCommandError(f"{command!r} is not a command that can be carried out")

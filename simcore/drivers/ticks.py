@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simcore.clock import NEVER, Priority
 from simcore.commands import Wake
-from simcore.drivers.effect import apply
+from simcore.drivers.effect import apply, commands_of
 from simcore.kernel import Recurrent
 from simcore.recorder import TICK, LogRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simcore.clock import Microseconds
+    from simcore.commands import Answer
     from simcore.kernel import Kernel
     from simcore.ledger import Ledger
     from simcore.policy import TickPolicy, View
@@ -37,6 +40,14 @@ def next_tick(tick: Microseconds, decision: Microseconds, control: Control) -> M
     """The tick asked after the one at `tick`: the first later one that is not before `decision`."""
     period = control.period_us
     return max(tick // period + 1, -(-decision // period)) * period
+
+
+def _hintless(decide: Callable[[View], Answer]) -> Callable[[View], Answer]:
+    def asked_again(view: View) -> Answer:
+        commands = commands_of(decide(view))
+        return tuple(command for command in commands if not isinstance(command, Wake)) or None
+
+    return asked_again
 
 
 class TickDriver:
@@ -72,7 +83,8 @@ class TickDriver:
         control = view.control
         self._kernel = kernel
         self._ledger = ledger
-        self._decide = policy.decide
+        # A hint says when asking could change the answer, as long as nothing goes wrong.
+        self._decide = _hintless(policy.decide) if ledger.surprises else policy.decide
         self._parallel = policy.parallel_calls
         self._view = view
         self._arrivals = arrivals = recording.arrivals

@@ -9,14 +9,15 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from simcore.clock import Microseconds, format_duration, parse_duration
+from simcore.files.durations import Duration, PositiveDuration, duration_field
+from simcore.files.scenario_faults import ChannelPart, FaultsPart
 from simcore.files.trace_model import Name
 from simcore.scenario import Control
+from simcore.tool import FieldType
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "scenario/v1"
 ACTIONS_SCHEMA = "actions/v1"
-
-
-def _duration(value: Any) -> Microseconds:
-    if not isinstance(value, str | int | float):
-        raise ValueError("a duration is a number of seconds or text such as '320 ms'")
-    return parse_duration(value)
-
-
-def _positive_duration(value: Any) -> Microseconds:
-    duration = _duration(value)
-    if duration == 0:
-        raise ValueError("must be longer than zero")
-    return duration
 
 
 def _traces(value: Any) -> Any:
@@ -66,25 +54,8 @@ class _OneOrMore:
         return {"anyOf": [many["items"], many]}
 
 
-def _duration_schema(bound: str) -> WithJsonSchema:
-    text = r"^\s*(\d+(\.\d+)?|\.\d+)\s*(us|µs|ms|s|min)?\s*$"
-    return WithJsonSchema(
-        {"anyOf": [{"type": "number", bound: 0}, {"type": "string", "pattern": text}]}
-    )
-
-
-Duration = Annotated[int, BeforeValidator(_duration), _duration_schema("minimum")]
-PositiveDuration = Annotated[
-    int, BeforeValidator(_positive_duration), _duration_schema("exclusiveMinimum")
-]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _CONTROL = Control()
-
-
-def _time(default: Microseconds, description: str) -> Any:
-    # The schema shows the default as people write it, not in microseconds.
-    text = format_duration(default)
-    return Field(default, description=description, json_schema_extra={"default": text})
 
 
 class _Part(BaseModel):
@@ -94,26 +65,38 @@ class _Part(BaseModel):
 class ControlPart(_Part):
     """The controller's timing."""
 
-    period: PositiveDuration = _time(_CONTROL.period_us, "time between two control ticks")
-    processing: Duration = _time(_CONTROL.processing_us, "from a tick until its decision acts")
-    acknowledgement: Duration = _time(
+    period: PositiveDuration = duration_field(_CONTROL.period_us, "time between two control ticks")
+    processing: Duration = duration_field(
+        _CONTROL.processing_us, "from a tick until its decision acts"
+    )
+    acknowledgement: Duration = duration_field(
         _CONTROL.acknowledgement_us, "from a request to update or cancel until the tool answers"
     )
     queueing: Literal["fifo", "latest"] = Field(
         _CONTROL.queueing, description="latest: the decoder skips superseded prefixes"
     )
-    horizon: PositiveDuration = _time(
+    horizon: PositiveDuration = duration_field(
         _CONTROL.horizon_us,
         "a policy that still decides this long after the final recognition has failed",
     )
 
 
 class ActionPart(_Part):
-    """One action's timing and prices."""
+    """One action's timing and prices: `runtime` and `cancel_window`, or, of two phases, `prepare`.
+
+    What is prepared can be taken back until it is committed, which a policy does by itself.
+    """
 
     name: Name
-    runtime: Duration = Field(description="how long the call runs")
-    cancel_window: Duration = Field(description="how long after its commit it can be taken back")
+    runtime: Duration | None = Field(None, description="how long the call runs")
+    cancel_window: Duration | None = Field(
+        None, description="how long after its commit it can be taken back"
+    )
+    prepare: Duration | None = Field(None, description="how long the first of two phases takes")
+    commit: Duration = Field(0, description="how long the second takes to answer")
+    fields: dict[Name, FieldType] = Field(
+        {}, description="types of argument fields, by which equal values are found to be equal"
+    )
     stale_cost: Price = Field(5.0, description="price of a wrong execution")
     cancel_cost: Price = Field(0.5, description="price of a cancellation")
     delay_price: Price = Field(0.3, description="price of one second of delay")
@@ -124,6 +107,16 @@ class ActionPart(_Part):
         None, description="argument fields whose change keeps the progress; all by default"
     )
     effect: Literal["read", "write"] = "write"
+
+    @model_validator(mode="after")
+    def _one_boundary(self) -> ActionPart:
+        if self.prepare is None:
+            for key in ("runtime", "cancel_window"):
+                if getattr(self, key) is None:
+                    raise ValueError(f"the key '{key}' is missing (or 'prepare', of two phases)")
+        elif self.runtime is not None or self.cancel_window is not None:
+            raise ValueError("has 'prepare', and so neither 'runtime' nor 'cancel_window'")
+        return self
 
 
 class PolicyPart(BaseModel):
@@ -197,6 +190,8 @@ class ScenarioFile(_Part):
     )
     where: dict[str, Any] = Field({}, description="keep recordings with these values")
     control: ControlPart = ControlPart()
+    faults: FaultsPart | None = Field(None, description="what goes wrong; nothing by default")
+    channel: ChannelPart = ChannelPart()
     actions: list[ActionPart] = Field(min_length=1)
     policies: list[PolicyPart] = Field(min_length=1)
     checkpoints: list[Name] = Field([], description="forecasts that the recordings carry")

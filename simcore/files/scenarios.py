@@ -98,6 +98,8 @@ def load_scenario(
         replications=model.replications,
         seed=model.seed,
         gates=gates,
+        faults=None if model.faults is None else model.faults.faults(),
+        channel=model.channel.spec(),
     )
     return replace(scenario, resolved=_resolved(model, scenario, digest))
 
@@ -112,7 +114,7 @@ def _resolved(model: ScenarioFile, scenario: Scenario, digest: str | None) -> di
         "where": model.where,
         "control": asdict(scenario.control),
         "actions": [
-            asdict(action) | {"reusable_fields": part.reusable_fields}
+            asdict(action) | {"reusable_fields": part.reusable_fields, "fields": part.fields}
             for action, part in zip(scenario.actions, model.actions, strict=True)
         ],
         # A policy of a file by the file's name: where it lies is this machine's business.
@@ -127,6 +129,8 @@ def _resolved(model: ScenarioFile, scenario: Scenario, digest: str | None) -> di
         "checkpoints": model.checkpoints,
         "replications": model.replications,
         "seed": model.seed,
+        "faults": None if scenario.faults is None else asdict(scenario.faults),
+        "channel": None if scenario.channel is None else asdict(scenario.channel),
         "gates": [asdict(gate) for gate in scenario.gates],
     }
 
@@ -260,10 +264,16 @@ def _control(part: ControlPart) -> Control:
 
 
 def _action(part: ActionPart) -> ToolProfile:
+    explicit = part.prepare is not None
+    runtime = part.prepare if explicit else part.runtime
+    assert runtime is not None
     return ToolProfile(
         name=part.name,
-        runtime_us=part.runtime,
-        cancel_window_us=part.cancel_window,
+        runtime_us=runtime,
+        cancel_window_us=part.cancel_window or 0,
+        boundary="explicit" if explicit else "deadline",
+        commit_us=part.commit,
+        fields=tuple(part.fields.items()),
         stale_cost=part.stale_cost,
         cancel_cost=part.cancel_cost,
         delay_price=part.delay_price,

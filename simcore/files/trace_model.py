@@ -6,12 +6,14 @@ becomes its canonical text here.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from simcore.channel import Behavior, Scheduling
 from simcore.clock import NEVER
 from simcore.errors import nearest
+from simcore.settings import TOOL_KEYS
 from simcore.trace import canonical
 
 SCHEMA = "trace/v1"
@@ -77,9 +79,36 @@ def _argument(value: Any) -> str | None:
     return _json_text(value)
 
 
+_SETTINGS: dict[str, type | tuple[type, ...]] = {
+    "tool": dict,
+    "policies": dict,
+    "behavior": str,
+    "scheduling": str,
+    "interruption_us": int,
+}
+_CHOICES = {"behavior": get_args(Behavior), "scheduling": get_args(Scheduling)}
+
+
 def _settings(value: Any) -> str | None:
-    if value is not None and not isinstance(value, dict):
+    if value is None:
+        return None
+    if not isinstance(value, dict):
         raise ValueError(f"'settings' is an object, not {value!r}")
+    for key, inner in value.items():
+        if key not in _SETTINGS:
+            raise ValueError(f"unknown setting '{key}'{nearest(str(key), _SETTINGS)}")
+        if not isinstance(inner, _SETTINGS[key]) or isinstance(inner, bool):
+            raise ValueError(f"the setting '{key}' cannot be {inner!r}")
+        if inner not in _CHOICES.get(key, (inner,)):
+            raise ValueError(f"'{key}' cannot be '{inner}'{nearest(str(inner), _CHOICES[key])}")
+    for key, inner in value.get("tool", {}).items():
+        if key not in TOOL_KEYS:
+            raise ValueError(f"unknown setting 'tool.{key}'{nearest(str(key), TOOL_KEYS)}")
+        if key.endswith("_us") and (type(inner) is not int or inner < 0):
+            raise ValueError(f"'tool.{key}' is a whole number of microseconds, not {inner!r}")
+    for key, inner in value.get("policies", {}).items():
+        if not isinstance(inner, dict):
+            raise ValueError(f"'policies.{key}' is an object of options, not {inner!r}")
     return _json_text(value)
 
 

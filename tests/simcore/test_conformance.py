@@ -8,11 +8,12 @@ import pytest
 
 from simcore.commands import UNTIL_ARRIVAL, Answer, Cancel, Launch, Wake
 from simcore.policy import TickPolicy, View
-from simcore.registry import policy_factory, registered
+from simcore.registry import policy_factory
 from simcore.testing import check_policy
+from tests.cases import tick_policies
 
 
-@pytest.mark.parametrize("name", registered("policies"))
+@pytest.mark.parametrize("name", tick_policies())
 def test_registered_policies_conform(name: str) -> None:
     check_policy(policy_factory(name), examples=20)
 

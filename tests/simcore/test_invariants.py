@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simcore.registry import policy_factory, registered
+from simcore.registry import policy_factory
 from simcore.scenario import Control
 from simcore.testing import check_trajectory, controls, profiles, recordings
 from simcore.testing.strategies import CHECKPOINT
 from simcore.tool import ToolProfile
 from simcore.trace import Arrival, Forecast, Recording, canonical
 from simcore.trajectory import Trajectory, simulate
+from tests.cases import tick_policies
 
-POLICIES = st.sampled_from([name for name in registered("policies") if name != "clairvoyant"])
+POLICIES = st.sampled_from([name for name in tick_policies() if name != "clairvoyant"])
 A = canonical({"tool": "book", "arguments": {"time": "15:00"}})
 B = canonical({"tool": "book", "arguments": {"time": "16:00"}})
 MS = 1_000

@@ -277,7 +277,6 @@ def test_every_fault_is_reported(tmp_path: Path) -> None:
         "line 21, control.period",
         "line 25, policies[0]",
         "line 23, actions[0].cancel_windw",
-        "line 23, actions[0].cancel_window",
         "line 10, traces[0].arrivals[1].prefix_end_us",
     ):
         assert place in places

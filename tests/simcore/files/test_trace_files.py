@@ -209,6 +209,21 @@ BAD_ROWS = {
         "repairs[0].resolved_us: resolved at 1, before its onset at 800000",
     ),
     "settings": ("settings", [1], "settings: 'settings' is an object, not [1]"),
+    "unknown setting": (
+        "settings",
+        {"behaviour": "BLOCKING"},
+        "settings: unknown setting 'behaviour'; did you mean 'behavior'?",
+    ),
+    "a setting's value": (
+        "settings",
+        {"behavior": "BLOCKED"},
+        "settings: 'behavior' cannot be 'BLOCKED'; did you mean 'BLOCKING'?",
+    ),
+    "a tool's setting": (
+        "settings",
+        {"tool": {"runtime": 4}},
+        "settings: unknown setting 'tool.runtime'; did you mean 'runtime_us'?",
+    ),
     "not a list": ("arrivals", {"a": 1}, "arrivals: must be a list, not {'a': 1}"),
     "not an arrival": ("arrivals.1", None, "arrivals[1]: must be a mapping, not null"),
 }
@@ -505,7 +520,12 @@ def recordings(draw: st.DrawFn) -> Recording:
         branch_us=draw(st.none() | times),
         subset=draw(optional_text),
         group_id=draw(optional_text),
-        settings=draw(st.none() | st.dictionaries(texts, json_values, max_size=1).map(canonical)),
+        settings=draw(
+            st.none()
+            | st.dictionaries(
+                texts, st.dictionaries(texts, json_values, max_size=2), max_size=1
+            ).map(lambda options: canonical({"policies": options}))
+        ),
         observed=draw(json_texts),
     )
 
