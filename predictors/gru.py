@@ -34,8 +34,9 @@ SCHEMA: Final = "gru/v1"
 FEATURES: Final = f"{crc32(' '.join(NAMES).encode()):08x}"
 """Stands for the features' names and order: weights mean nothing to others."""
 
-DECIMALS: Final = 6
-"""Masses are rounded: another batch changes them by 1e-7, and no decision may hang on that."""
+DECIMALS: Final = 4
+"""Masses are rounded: a batch made up otherwise changes them by 1e-7, and no decision may hang on
+that; and packs stay small."""
 
 
 class _Strict(BaseModel):
@@ -54,6 +55,7 @@ class Settings(_Strict):
     rate: float = 3e-3
     decay: float = 1e-2
     dropout: float = 0.3
+    word_dropout: float = 0.3
     epochs: int = 80
     patience: int = 15
 

@@ -51,7 +51,7 @@ class Network:
     `mean` and `scale` [features without text] included.
     """
 
-    def __init__(self, hidden: int = HIDDEN, dropout: float = 0.0) -> None:
+    def __init__(self, hidden: int = HIDDEN, dropout: float = 0.0, word_dropout: float = 0) -> None:
         import torch
         from torch import nn
 
@@ -60,6 +60,9 @@ class Network:
                 "text": nn.Linear(BUCKETS, TEXT, bias=False),
                 "outcomes": nn.Linear(hidden or _PLAIN + TEXT, len(OUTCOMES)),
                 "drop": nn.Dropout(dropout),
+                # For a whole recording a bucket is heard or not: phrases of training must not be
+                # all that the model listens to.
+                "drop_words": nn.Dropout1d(word_dropout),
             }
         )
         if hidden:
@@ -84,7 +87,8 @@ class Network:
 
         drop = self.parts["drop"]
         plain = (x[..., :_PLAIN] - self.mean) / self.scale
-        text = self.parts["text"](drop(x[..., _PLAIN:]))
+        words = self.parts["drop_words"](x[..., _PLAIN:].transpose(1, 2)).transpose(1, 2)
+        text = self.parts["text"](words)
         states = torch.cat([drop(plain.clamp(-5, 5)), text], dim=-1)
         if "gru" in self.parts:
             states = drop(self.parts["gru"](states)[0])

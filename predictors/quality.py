@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HORIZONS_US: Final = (0, *INTERVAL_ENDS_US)
+LEAST: Final = 5e-5
+"""Masses are kept to four decimals: below this, a mass may be any."""
+
 BINS: Final = 10
 """Of equal width, for reliability and the expected calibration error."""
 
@@ -148,7 +151,7 @@ def scores(rows: Rows, masses: Floats, chosen: NDArray[Any]) -> Scores | None:
     p_bad = 1 - masses[:, PERSISTS_RIGHT]
     return Scores(
         n=len(masses),
-        nll=float(-np.log(np.maximum(likelihood, 1e-12)).mean()),
+        nll=float(-np.log(np.maximum(likelihood, LEAST)).mean()),
         superseded=_against(p_bad, rows.superseded[chosen]),
         wrong=_against(p_bad, rows.wrong[chosen]),
         horizons=_horizons(masses, compatible),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 THREE = '{"arguments":{"time":"15:00"},"tool":"book"}'
 FOUR = '{"arguments":{"time":"16:00"},"tool":"book"}'
-SETTINGS = Settings(epochs=30, batch=8, rate=0.02, dropout=0.0)
+SETTINGS = Settings(epochs=30, batch=8, rate=0.02, dropout=0.0, word_dropout=0.0)
 
 
 def spoken(number: int) -> Recording:
@@ -130,7 +130,7 @@ def test_the_future_changes_no_earlier_forecast(
     assert second.masses is not None
     for i in past:
         assert second.at_us[i] == first.at_us[i]
-        assert second.masses[i] == pytest.approx(first.masses[i], abs=3e-6)
+        assert second.masses[i] == pytest.approx(first.masses[i], abs=3e-4)
         assert second.p_bad[i] == pytest.approx(1 - second.masses[i][11], abs=1e-12)
         assert sum(first.masses[i]) == pytest.approx(1, abs=1e-12)
 
@@ -139,8 +139,8 @@ def test_rounded_masses_add_up() -> None:
     masses = np.random.default_rng(0).dirichlet(np.full(12, 0.1), size=(50, 4))
     short = rounded(masses)
     assert short.sum(axis=-1) == pytest.approx(1, abs=1e-12)
-    assert np.abs(short - masses).max() < 1e-5
-    assert np.abs(short * 1e6 - np.round(short * 1e6)).max() < 1e-3
+    assert np.abs(short - masses).max() < 1e-3
+    assert np.abs(short * 1e4 - np.round(short * 1e4)).max() < 1e-3
     assert short.min() >= 0
 
 
