@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 app = typer.Typer(name="trace", help="Build trace packs from audio.", no_args_is_help=True)
+app.command("sessions")(sessions_command)
 
 _Scale = Annotated[
     float,
@@ -226,6 +227,7 @@ def _parser(
     if tools is None:
         raise UsageError("--parser gguf needs --tools")
     model = load("parsers", name)(Path(file), tools, context=context, most_calls=most_calls)
+    model.check()
     return Remembered(model, ParseCache(cache_folder() / "parses"))
 
 

@@ -74,10 +74,18 @@ class Model:
         )
         return tokens
 
+    def check_room(self, tokens: int) -> None:
+        """Raise `MissingError` unless a prompt of so many tokens leaves room for an answer."""
+        if tokens + LONGEST_ANSWER > self._context:
+            raise MissingError(
+                f"tools and transcript take {tokens:,} tokens and an answer up to "
+                f"{LONGEST_ANSWER}, more than the context of {self._context:,}; give fewer tools "
+                "or a larger --context"
+            )
+
     def hold(self, prompts: Sequence[Sequence[int]]) -> None:
         """Evaluate what these prompts begin with, once and for all."""
         self._held = _common(*prompts)
-        self._check_room(len(self._held))
         self._llama.reset()
         self._llama.eval(self._held)
 
@@ -103,21 +111,13 @@ class Model:
 
     def answer(self, prompt: Sequence[int], grammar: Any) -> tuple[str, Microseconds]:
         """What the model says within the grammar, and the processor time that it took to."""
-        self._check_room(len(prompt))
+        self.check_room(len(prompt))
         started = time.process_time_ns()
         self._llama.n_tokens = min(self._llama.n_tokens, len(self._held))
         made = self._llama.create_completion(
             list(prompt), max_tokens=LONGEST_ANSWER, temperature=0.0, grammar=grammar
         )
         return made["choices"][0]["text"], (time.process_time_ns() - started) // 1_000
-
-    def _check_room(self, tokens: int) -> None:
-        if tokens + LONGEST_ANSWER > self._context:
-            raise MissingError(
-                f"tools and transcript take {tokens:,} tokens and an answer up to "
-                f"{LONGEST_ANSWER}, more than the context of {self._context:,}; give fewer tools "
-                "or a larger --context"
-            )
 
     def _token_text(self, token: int) -> str:
         if token == -1:

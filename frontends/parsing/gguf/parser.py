@@ -46,6 +46,10 @@ class Gguf:
     context: int = 8192
     most_calls: int = 4
 
+    def check(self) -> None:
+        """Raise what `parse` would, before hours have gone into decoding."""
+        _open(self)
+
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and tools digests, and what the model is told."""
         try:
@@ -55,7 +59,7 @@ class Gguf:
         told = message(read_tools(self.tools), "")
         return {
             "name": "gguf",
-            "model": self.file.name,
+            "model": locate(self.file).name,
             "sha256": _digest(locate(self.file)),
             "tools_sha256": sha256(self.tools.read_bytes()).hexdigest(),
             "prompt_sha256": sha256(told.encode()).hexdigest(),
@@ -106,11 +110,17 @@ class _Session:
 
 @lru_cache(maxsize=1)
 def _session(parser: Gguf) -> _Session:
+    session = _open(parser)
+    session.model.hold([session.prompt(text) for text in ("yes", "No", "7")])
+    return session
+
+
+def _open(parser: Gguf) -> _Session:
     tools = read_tools(parser.tools)
     model = Model(locate(parser.file), parser.context)
     grammar = model.grammar(json.dumps(plan_schema(tools, parser.most_calls)))
     session = _Session(model, tools, grammar)
-    model.hold([session.prompt(text) for text in ("yes", "No", "7")])
+    model.check_room(len(session.prompt("")))
     return session
 
 
