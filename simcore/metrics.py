@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVENTS"]
 
+PHASES: Final = ("before_launch", "before_deadline", "after_deadline")
 DIMENSIONS: Final = ("checkpoint", "action", "subset", "variant")
 
 Verdict = Literal["order", "tie", "unresolved"]
@@ -41,7 +42,7 @@ class Scores:
 
     `stale_rate` and `success_rate` are shares of all labelled trajectories, `delay_s` (seconds) the
     mean over the policy's own successes, `cost` over all labelled ones. `events` and `results` are
-    totals.
+    totals; `onset_phases` count where first repairs fell.
     """
 
     n: int
@@ -54,6 +55,7 @@ class Scores:
     cost: Estimate
     events: Mapping[str, int]
     results: Mapping[str, int]
+    onset_phases: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,9 @@ def scores(
                 cost=cost,
                 events=dict(counted.events),
                 results={name: counted.results[name] for name in sorted(counted.results)},
+                onset_phases={name: counted.onset_phases[name] for name in PHASES}
+                if counted.onset_phases
+                else {},
             )
         )
     return result

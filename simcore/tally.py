@@ -71,6 +71,7 @@ class Tally:
         self.n = self.failures = self.unlabelled = 0
         self.events: Counter[str] = Counter(dict.fromkeys(EVENTS, 0))
         self.results: Counter[str] = Counter()
+        self.onset_phases: Counter[str] = Counter()
 
     def add(self, rows: pl.DataFrame) -> None:
         """Add rows that have their clusters' numbers."""
@@ -88,6 +89,8 @@ class Tally:
         self.unlabelled += len(rows) - int(failed.sum()) - len(labelled)
         self.events.update({name: int(rows[name].cast(pl.Int64).sum()) for name in EVENTS})
         self.results.update(rows["result"].drop_nulls().to_list())
+        if "onset_phase" in rows.columns:
+            self.onset_phases.update(rows["onset_phase"].drop_nulls().to_list())
 
     def ratios(self, order: Order) -> tuple[Ratio, ...]:
         """Stale rate, success rate, delay of the successes, cost."""
@@ -95,11 +98,17 @@ class Tally:
 
 
 class Pairs:
-    """One policy minus another on the same trajectories."""
+    """One policy minus another on the same trajectories.
+
+    `removed` pairs are stale under the other alone, `added` under the one alone; `late` and
+    `late_base` total the late updates of each, `same_launch` counts pairs launched at one instant.
+    """
 
     def __init__(self) -> None:
         self._sums = Sums((-1.0, 1.0)), Sums(), Sums()
+        self._stale_base = Sums()
         self.n = self.removed = self.added = 0
+        self.late = self.late_base = self.same_launch = 0
 
     def add(self, pairs: pl.DataFrame) -> None:
         """Add rows of both, those of the other with names that end in `_base`."""
@@ -112,6 +121,17 @@ class Pairs:
         self.n += len(pairs)
         self.removed += int((stale < 0).sum())
         self.added += int((stale > 0).sum())
+        self._stale_base.add(at, pairs["stale_base"])
+        if "first_commit_us" in pairs.columns:
+            self.late += int(pairs["late_updates"].sum())
+            self.late_base += int(pairs["late_updates_base"].sum())
+            same = pairs["first_commit_us"].eq_missing(pairs["first_commit_us_base"])
+            self.same_launch += int(same.sum())
+
+    def removed_share(self, order: Order) -> Ratio:
+        """The net share of the other's stale trajectories that are not stale under the one."""
+        fewer, base = self._sums[0].ratio(order), self._stale_base.ratio(order)
+        return Ratio(-fewer.total, base.total)
 
     def ratios(self, order: Order) -> tuple[Ratio, ...]:
         """Differences of stale rate, of delay where both succeed, of cost."""

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from simcore.cli import inspect, run, timeline
+from simcore.cli import inspect, run, tables, timeline
 from simcore.errors import InputErrors, SimcoreError
 from simcore.registry import registered
 
@@ -26,6 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 run.add_to(app)
+tables.add_to(app)
 inspect.add_to(app)
 timeline.add_to(app)
 

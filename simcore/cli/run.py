@@ -14,25 +14,37 @@ from simcore.errors import UsageError
 from simcore.progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
+    from simcore.report.sections import Section
     from simcore.report.summary import Summary
     from simcore.scenario import Scenario
+    from simcore.sweep import Panels
 
-_Scenario = Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")]
-_Traces = Annotated[str | None, typer.Option(help="Other recordings: a file or a pack's name.")]
-_Set = Annotated[
+ScenarioOption = Annotated[
+    str, typer.Argument(help="A scenario file, or the name of a shipped one.")
+]
+PolicyOption = Annotated[
+    str | None,
+    typer.Option(help="Labels, registered names or file.py:Class, separated by commas."),
+]
+TracesOption = Annotated[
+    str | None, typer.Option(help="Other recordings: a file or a pack's name.")
+]
+SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key, such as control.period=1s."),
 ]
-_Seed = Annotated[int | None, typer.Option(min=0, help="Override the scenario's seed.")]
-_Jobs = Annotated[int, typer.Option(min=1, help="Processes; the result is the same for any.")]
-_Out = Annotated[Path | None, typer.Option(help="The run's folder.")]
-_Format = Annotated[str, typer.Option("--format", help="Of json,md,html,junit,perfetto.")]
-_Events = Annotated[bool, typer.Option("--events", help="Write every event too.")]
-_Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no table.")]
-_Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what is read and written.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Override the scenario's seed.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Processes; the result is the same for any.")]
+OutOption = Annotated[Path | None, typer.Option(help="The run's folder.")]
+FormatOption = Annotated[str, typer.Option("--format", help="Of json,md,html,junit,perfetto.")]
+EventsOption = Annotated[bool, typer.Option("--events", help="Write every event too.")]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no table.")]
+VerboseOption = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Say what is read and written.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,57 +54,54 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run_command(
-    scenario: _Scenario,
-    policy: Annotated[
-        str | None,
-        typer.Option(help="Labels, registered names or file.py:Class, separated by commas."),
-    ] = None,
-    traces: _Traces = None,
-    set_: _Set = None,
-    seed: _Seed = None,
-    jobs: _Jobs = 1,
-    out: _Out = None,
-    formats: _Format = "json,md",
-    events: _Events = False,
-    quiet: _Quiet = False,
-    verbose: _Verbose = False,
+    scenario: ScenarioOption,
+    policy: PolicyOption = None,
+    traces: TracesOption = None,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = 1,
+    out: OutOption = None,
+    formats: FormatOption = "json,md",
+    events: EventsOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Run a scenario.
 
     Its folder is runs/NAME/TIME unless --out names one.
     """
-    policies = None if policy is None else _names(policy, "--policy")
-    request = _request(scenario, policies, traces, set_ or (), seed)
-    _execute(request, out, _names(formats, "--format"), jobs, events, quiet, verbose)
+    policies = None if policy is None else names_in(policy, "--policy")
+    request = request_of(scenario, policies, traces, set_ or (), seed)
+    execute(request, out, names_in(formats, "--format"), jobs, events, quiet, verbose)
 
 
 def compare_command(
-    scenario: _Scenario,
+    scenario: ScenarioOption,
     policies: Annotated[
         str, typer.Option(help="The baseline, then the others, separated by commas.")
     ],
-    traces: _Traces = None,
-    set_: _Set = None,
-    seed: _Seed = None,
-    jobs: _Jobs = 1,
-    out: _Out = None,
-    formats: _Format = "json,md",
-    events: _Events = False,
-    quiet: _Quiet = False,
-    verbose: _Verbose = False,
+    traces: TracesOption = None,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = 1,
+    out: OutOption = None,
+    formats: FormatOption = "json,md",
+    events: EventsOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Compare policies with the first.
 
     On the same recordings and random numbers.
     """
-    names = _names(policies, "--policies")
+    names = names_in(policies, "--policies")
     if len(names) < 2:
         raise UsageError("--policies needs at least two policies to compare")
-    request = _request(scenario, names, traces, set_ or (), seed)
-    _execute(request, out, _names(formats, "--format"), jobs, events, quiet, verbose)
+    request = request_of(scenario, names, traces, set_ or (), seed)
+    execute(request, out, names_in(formats, "--format"), jobs, events, quiet, verbose)
 
 
-def _names(text: str, option: str) -> list[str]:
+def names_in(text: str, option: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise UsageError(f"{option} '{text}' has an empty name in it")
@@ -102,7 +111,7 @@ def _names(text: str, option: str) -> list[str]:
     return names
 
 
-def _request(
+def request_of(
     scenario: str,
     policies: Sequence[str] | None,
     traces: str | None,
@@ -140,7 +149,7 @@ def load_request(request: dict[str, Any]) -> Scenario:
     )
 
 
-def _execute(
+def execute(
     request: dict[str, Any],
     out: Path | None,
     formats: list[str],
@@ -148,12 +157,19 @@ def _execute(
     events: bool,
     quiet: bool,
     verbose: bool,
+    *,
+    prepare: Callable[[Scenario], Scenario] = lambda scenario: scenario,
+    study: Callable[[Panels, Scenario], Sequence[Section]] = lambda panels, scenario: (),
 ) -> None:
+    """Run what was asked for, write its folder and print its tables.
+
+    `prepare` may change the scenario that was loaded; `study` makes sections of its trajectories.
+    """
     from simcore import sweep
     from simcore.report.run_folder import check_target, write_run
     from simcore.report.summary import build_summary
 
-    scenario = load_request(request)
+    scenario = prepare(load_request(request))
     folder = out or _default_folder(scenario)
     check_target(folder, formats)
     if not quiet and not scenario.checkpoints:
@@ -172,16 +188,27 @@ def _execute(
                 log = sweep.write_events(
                     scenario, parts, executor=executor, progress=partial(show, "events")
                 )
-        summary = build_summary(sweep.Panels(trajectories), scenario, as_given=request)
+        panels = sweep.Panels(trajectories)
+        summary = build_summary(panels, scenario, as_given=request)
+        sections = study(panels, scenario)
         trace = None
         if "perfetto" in formats:
             from simcore.timeline.sample import sample
 
             trace = sample(scenario)
         written = write_run(
-            folder, trajectories, summary, formats=formats, perfetto=trace, events=log
+            folder,
+            trajectories,
+            summary,
+            formats=formats,
+            perfetto=trace,
+            events=log,
+            sections=sections,
         )
-    _print(summary, quiet=quiet)
+    if sections:
+        _print_sections(sections, quiet=quiet)
+    else:
+        _print(summary, quiet=quiet)
     for path in written if verbose else [folder]:
         _say(f"written: {path}")
     if not summary.passed:
@@ -208,6 +235,14 @@ def _print(summary: Summary, *, quiet: bool) -> None:
     for bad, text in messages(summary):
         if bad:
             _say(text)
+
+
+def _print_sections(sections: Sequence[Section], *, quiet: bool) -> None:
+    if quiet:
+        return
+    for section in sections:
+        parts = [section.heading, *section.text, *map(str, section.grids)]
+        print("\n".join(filter(None, parts)), end="\n\n")
 
 
 def _default_folder(scenario: Scenario) -> Path:

@@ -20,25 +20,26 @@ from simcore.report.tables import (
 from simcore.report.words import DIMENSIONS, QUESTION, TERMS, findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simcore.report.grid import Grid
+    from simcore.report.sections import Section
     from simcore.report.summary import Summary
 
 
-def html(summary: Summary) -> str:
-    """The whole report, with its style and pictures inside."""
+def html(summary: Summary, sections: Sequence[Section] = ()) -> str:
+    """The whole report, with its style and pictures inside; `sections` come before the tables."""
     style = resources.files("simcore.report").joinpath("style.css").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(summary.scenario)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        + "\n".join(_body(summary))
+        + "\n".join(_body(summary, sections))
         + "\n</body>\n</html>\n"
     )
 
 
-def _body(summary: Summary) -> Iterator[str]:
+def _body(summary: Summary, sections: Sequence[Section]) -> Iterator[str]:
     yield f"<h1>{escape(summary.scenario)}</h1>"
     yield f"<p>{QUESTION}</p>"
     yield _bullets(("", text) for text in findings(summary))

@@ -16,15 +16,19 @@ from simcore.report.tables import (
 from simcore.report.words import DIMENSIONS, QUESTION, TERMS, findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simcore.report.grid import Grid
+    from simcore.report.sections import Section
     from simcore.report.summary import Summary
 
 
-def markdown(summary: Summary) -> str:
-    """The whole report, for a code host or a terminal."""
-    parts = [f"# {escaped(summary.scenario)}", QUESTION]
+def markdown(summary: Summary, sections: Sequence[Section] = ()) -> str:
+    """The whole report, for a code host or a terminal; `sections` stand before a run's figures."""
+    parts = [f"# {escaped(summary.scenario)}"]
+    for section in sections:
+        parts += _told(section)
+    parts.append(QUESTION)
     parts.append(_bullets(map(escaped, findings(summary))))
     parts += _section("Policies", policy_table(summary.policies))
     notes = [f"**{escaped(text)}**" if bad else escaped(text) for bad, text in messages(summary)]
@@ -51,6 +55,16 @@ def markdown(summary: Summary) -> str:
         ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _told(section: Section) -> Iterator[str]:
+    if section.heading:
+        yield f"## {section.heading}"
+    yield from map(escaped, section.text)
+    for grid in section.grids:
+        if grid.title:
+            yield f"**{escaped(grid.title)}**"
+        yield grid.markdown()
 
 
 def _section(heading: str, grid: Grid) -> list[str]:

@@ -12,9 +12,10 @@ from simcore.errors import UsageError, nearest
 from simcore.report.summary import SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from simcore.report.sections import Section
     from simcore.report.summary import Summary
 
 FORMATS: Final = {
@@ -55,14 +56,15 @@ def write_run(
     formats: Collection[str] = ("json", "md"),
     perfetto: Mapping[str, Any] | None = None,
     events: Path | None = None,
+    sections: Sequence[Section] = (),
 ) -> list[Path]:
     """Write a run folder in one step and return its files.
 
     `trajectories` and `events` are Parquet files that are moved there. `summary.json` is always
     written, the rest by `formats` (see `FORMATS`); `perfetto` is the trace that
-    `simcore.timeline.perfetto_run` builds. An earlier run at `out_dir` is replaced, with its
-    timelines; what else lay in its folder is kept. Raises ``UsageError`` as `check_target` does,
-    and where the disk refuses.
+    `simcore.timeline.perfetto_run` builds; `sections` stand first in the reports. An earlier run at
+    `out_dir` is replaced, with its timelines; what else lay in its folder is kept. Raises
+    ``UsageError`` as `check_target` does, and where the disk refuses.
     """
     from simcore.report.html import html
     from simcore.report.junit import junit
@@ -71,9 +73,9 @@ def write_run(
     check_target(out_dir, formats)
     texts = {"json": _json(summary.to_dict())}
     if "md" in formats:
-        texts["md"] = markdown(summary)
+        texts["md"] = markdown(summary, sections)
     if "html" in formats:
-        texts["html"] = html(summary)
+        texts["html"] = html(summary, sections)
     if "junit" in formats:
         texts["junit"] = junit(summary)
     if "perfetto" in formats and perfetto is not None:

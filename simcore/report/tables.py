@@ -23,9 +23,9 @@ def policy_table(summaries: Sequence[PolicySummary]) -> Grid:
     """Risk, delay and cost of each policy, with 95 % intervals and counts."""
     columns = {
         "policy": [summary.policy for summary in summaries],
-        **_figures([summary.scores for summary in summaries]),
+        **figures([summary.scores for summary in summaries]),
     }
-    return _grid("Stale executions, delay of the successes, realized cost", columns)
+    return grid_of("Stale executions, delay of the successes, realized cost", columns)
 
 
 def event_table(summaries: Sequence[PolicySummary]) -> Grid:
@@ -47,24 +47,24 @@ def paired_table(differences: Sequence[PairedDifference]) -> Grid:
     """Each policy minus the baseline on the same trajectories."""
     columns = {
         "policy": [found.policy for found in differences],
-        "stale, points": _joined([difference(found.stale_rate, 2, 100) for found in differences]),
-        "delay s": _joined([difference(found.delay_s, 3) for found in differences]),
-        "cost": _joined([difference(found.cost, 3) for found in differences]),
+        "stale, points": joined([difference(found.stale_rate, 2, 100) for found in differences]),
+        "delay s": joined([difference(found.delay_s, 3) for found in differences]),
+        "cost": joined([difference(found.cost, 3) for found in differences]),
         "pairs": [str(found.pairs) for found in differences],
     }
     baselines = " and ".join(sorted({found.baseline for found in differences}))
-    return _grid(f"Paired differences from {baselines} (* order, = tie, ? not resolved)", columns)
+    return grid_of(f"Paired differences from {baselines} (* order, = tie, ? not resolved)", columns)
 
 
 def speech_table(figures: Sequence[SpeechFigures]) -> Grid:
     """Delays from the end of the waveform and of speech; what wrong final parses explain."""
     columns = {
         "policy": [found.policy for found in figures],
-        "delay s [95 %]": _joined(
+        "delay s [95 %]": joined(
             [(number(f.delay_s.value), span(f.delay_s.interval)) for f in figures]
         ),
         "done before": [f"{f.clipped}/{f.delay_s.n}" for f in figures],
-        "from speech end s [95 %]": _joined(
+        "from speech end s [95 %]": joined(
             [(number(f.speech_delay_s.value), span(f.speech_delay_s.interval)) for f in figures]
         ),
         "done before it": [f"{f.speech_clipped}/{f.speech_delay_s.n}" for f in figures],
@@ -74,7 +74,7 @@ def speech_table(figures: Sequence[SpeechFigures]) -> Grid:
         ],
     }
     title = "Delay from the end of the waveform and of speech; done before either counts as 0"
-    return _grid(title, columns)
+    return grid_of(title, columns)
 
 
 def breakdowns(summaries: Sequence[PolicySummary]) -> dict[str, Grid]:
@@ -87,9 +87,9 @@ def breakdowns(summaries: Sequence[PolicySummary]) -> dict[str, Grid]:
         columns = {
             dimension.replace("_", " "): [part.value or NONE for _, part in parts],
             "policy": [policy for policy, _ in parts],
-            **_figures([part.scores for _, part in parts]),
+            **figures([part.scores for _, part in parts]),
         }
-        grids[dimension] = _grid("", columns, left=2)
+        grids[dimension] = grid_of("", columns, left=2)
     return grids
 
 
@@ -150,26 +150,28 @@ def print_summary(console: Console, summary: Summary) -> None:
         console.print(text, style="red" if bad else None, markup=False, highlight=False)
 
 
-def _figures(scores: Sequence[Scores]) -> dict[str, list[str]]:
+def figures(scores: Sequence[Scores]) -> dict[str, list[str]]:
+    """Columns with the figures of one set of trajectories a row."""
     stale = [s.stale_rate for s in scores]
     delay = [s.delay_s for s in scores]
     success = [number(s.success_rate.value, 1, 100) for s in scores]
     return {
-        "stale % [95 %]": _joined(
+        "stale % [95 %]": joined(
             [(number(e.value, 2, 100), span(e.interval, 2, 100)) for e in stale]
         ),
         "count": [fraction(e) for e in stale],
-        "delay s [95 %]": _joined([(number(e.value), span(e.interval)) for e in delay]),
+        "delay s [95 %]": joined([(number(e.value), span(e.interval)) for e in delay]),
         "success": [text if text == NONE else f"{text} %" for text in success],
-        "cost [95 %]": _joined([(number(s.cost.value), span(s.cost.interval)) for s in scores]),
+        "cost [95 %]": joined([(number(s.cost.value), span(s.cost.interval)) for s in scores]),
     }
 
 
-def _grid(title: str, columns: Mapping[str, Sequence[str]], left: int = 1) -> Grid:
+def grid_of(title: str, columns: Mapping[str, Sequence[str]], left: int = 1) -> Grid:
+    """A grid from its columns."""
     return Grid(title, tuple(columns), list(zip(*columns.values(), strict=True)), left)
 
 
-def _joined(cells: Sequence[tuple[str, str]]) -> list[str]:
+def joined(cells: Sequence[tuple[str, str]]) -> list[str]:
     """Figures and intervals in one column, each aligned."""
     widths = [max((len(part) for part in parts), default=0) for parts in zip(*cells, strict=True)]
     return [" ".join(map(str.rjust, cell, widths)) for cell in cells]
