@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
+from simcore.agent.simulation import AgentError
+from simcore.agent.trajectory import script_in
 from simcore.agent_scores import AgentScores
 from simcore.drivers.ticks import UnsettledError
 from simcore.errors import UsageError
@@ -94,9 +96,9 @@ def run(
     Rows are ordered by policy, recording, action, checkpoint and replication, with the columns of
     `trajectories.parquet`. The caller owns the executor; without one everything runs here.
     `progress(done, total)` counts trajectories. A trajectory that raises is a row with its
-    `failure` (illegal_command, unsettled or policy_error), the `error` and the seed that repeats
-    it. Raises `UsageError` for a policy or option that does not exist and for a checkpoint that a
-    recording lacks.
+    `failure` (illegal_command, unsettled, agent_error or policy_error), the `error` and the seed
+    that repeats it. Raises `UsageError` for a policy or option that does not exist, for a
+    checkpoint that a recording lacks, and for an agent's policy where it lacks a script.
     """
     import polars as pl
 
@@ -171,6 +173,8 @@ def _require_tools(scenario: Scenario, factory: PolicyFactory) -> None:
     for action in scenario.actions:
         check_boundary(by_tick, factory.policy, action)
     for recording in scenario.recordings:
+        if getattr(factory.policy, "needs_agent", False):
+            script_in(recording)
         options = settings_of(recording).get("policies", {})
         if factory.name in options:
             try:
@@ -289,6 +293,8 @@ def _trajectories(
 def _failure(error: Exception) -> str:
     if isinstance(error, IllegalCommandError):
         return "illegal_command"
+    if isinstance(error, AgentError):
+        return "agent_error"
     return "unsettled" if isinstance(error, UnsettledError) else "policy_error"
 
 

@@ -105,6 +105,19 @@ def simulate(
         if forecast is None:
             raise UsageError(f"{trace.recording_id} has no forecasts of checkpoint '{checkpoint}'")
     rule = policy() if callable(policy) else policy
+    if getattr(rule, "needs_agent", False):
+        from simcore.agent.trajectory import agent_trajectory
+
+        return agent_trajectory(
+            trace,
+            action,
+            rule,  # type: ignore[arg-type]  # the TaskManager protocol
+            control,
+            seed=seed,
+            replication=replication,
+            faults=faults,
+            log=log,
+        )
     kernel = Kernel()
     stream_key = (seed, trace.recording_id, action.name, replication)
     by_tick = isinstance(rule, TickPolicy)

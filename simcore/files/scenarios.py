@@ -155,6 +155,8 @@ def _validate_yaml(path: Path) -> None:
     data = yaml.load_yaml(path).data
     if isinstance(data, dict) and str(data.get("schema")).startswith("actions/"):
         read_actions(path)
+    elif isinstance(data, dict) and str(data.get("schema")).startswith("script/"):
+        read_traces(path)
     else:
         load_scenario(path)
 
@@ -180,6 +182,11 @@ def read_actions(path: Path) -> Document:
         found = explain(error, ActionsFile)
         raise InputErrors(document.fault(at, message) for at, message in found) from None
     return document
+
+
+def load_actions(path: Path) -> tuple[ToolProfile, ...]:
+    """The tools of an `actions/v1` file. Raises ``InputErrors``."""
+    return tuple(map(_action, ActionsFile.model_validate(read_actions(path).data).actions))
 
 
 def _expand_actions(document: Document, base: Path) -> None:

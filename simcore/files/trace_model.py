@@ -85,6 +85,7 @@ _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "behavior": str,
     "scheduling": str,
     "interruption_us": int,
+    "agent": dict,
 }
 _CHOICES = {"behavior": get_args(Behavior), "scheduling": get_args(Scheduling)}
 
@@ -106,6 +107,10 @@ def _settings(value: Any) -> str | None:
             raise ValueError(f"unknown setting 'tool.{key}'{nearest(str(key), TOOL_KEYS)}")
         if key.endswith("_us") and (type(inner) is not int or inner < 0):
             raise ValueError(f"'tool.{key}' is a whole number of microseconds, not {inner!r}")
+    if "agent" in value:
+        from simcore.files.script_model import check_row
+
+        check_row(value["agent"])
     for key, inner in value.get("policies", {}).items():
         if not isinstance(inner, dict):
             raise ValueError(f"'policies.{key}' is an object of options, not {inner!r}")

@@ -37,12 +37,18 @@ _SUFFIXES = (".jsonl", ".parquet")
 def read_traces(path: str | Path) -> tuple[Recording, ...]:
     """The recordings of a trace file, in its order; the suffix says JSON Lines or Parquet.
 
+    A file of scripts for agents (`script/v1`, in JSON Lines or YAML) has a recording a script.
+
     Raises ``InputErrors`` with every fault of the file.
     """
     path = Path(path)
     file = str(path)
     if not path.is_file():
         raise InputErrors([InputError("there is no such trace file", file=file)])
+    if path.suffix in (".yaml", ".yml") or holds_scripts(path):
+        from simcore.files.scripts import read_scripts
+
+        return read_scripts(path)
     if path.suffix == ".jsonl":
         return _recordings(_json_lines(path), "line", file)
     if path.suffix == ".parquet":
@@ -51,6 +57,16 @@ def read_traces(path: str | Path) -> tuple[Recording, ...]:
         return _recordings(enumerate(table_rows(path), start=1), "row", file)
     message = f"traces are {' or '.join(_SUFFIXES)}, not '{path.suffix}'"
     raise InputErrors([InputError(message, file=file)])
+
+
+def holds_scripts(path: Path) -> bool:
+    """Whether a file in JSON Lines holds what agents do, not recordings."""
+    if path.suffix != ".jsonl":
+        return False
+    with path.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"")
+    row = _json(first)
+    return isinstance(row, dict) and str(row.get("schema")).startswith("script/")
 
 
 @dataclass(frozen=True, slots=True)

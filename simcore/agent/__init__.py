@@ -1,0 +1,1 @@
+"""Agents that think, listen and call tools at once: their scripts, and how these are played."""
