@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 app = typer.Typer(name="trace", help="Build trace packs from audio.", no_args_is_help=True)
-app.command("sessions")(sessions_command)
 
 _Scale = Annotated[
     float,
