@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -146,6 +146,18 @@ def test_latest_pays_for_each_text_that_it_was_the_first_to_see(
         said = arrival.text
     ends = [arrival.prefix_end_us for arrival in recording.arrivals]
     assert (len(ends) < 5) == (cost > 0.5)
+
+
+def test_a_text_that_a_skipped_prefix_brought_is_paid_for_by_the_next(
+    folder: Path, tmp_path: Path
+) -> None:
+    class Behind(Steady):
+        def decode(self, samples: Any) -> Decode:
+            return replace(super().decode(samples), service_us=2_880_000)
+
+    (recording,) = build(folder, tmp_path, Behind(), queueing="latest")
+    assert [a.prefix_end_us for a in recording.arrivals] == [960_000, 3_840_000, 4_000_000]
+    assert [a.service_us for a in recording.arrivals] == [2_880_000, 3_180_000, 2_880_000]
 
 
 def test_the_provenance_tells_what_parsing_took(folder: Path, tmp_path: Path) -> None:
