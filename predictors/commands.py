@@ -62,21 +62,24 @@ def train_gru(
         Path | None, typer.Option(help="The checkpoints' folder [default: gru beside the pack].")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many checkpoints.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="The most epochs that one may take.")] = 80,
     quiet: _Quiet = False,
 ) -> None:
     """Train the causal GRU: checkpoints gru-0, gru-1, ... that differ in their seed alone."""
     from predictors.forecast import SAFETENSORS
+    from predictors.gru import Settings
     from predictors.network import import_torch
     from predictors.training import train as fit
     from simcore.files.traces import resolve_traces
     from simcore.progress import show_progress
 
     import_torch()
+    settings = Settings(epochs=epochs)
     folder = out or resolve_traces(train, Path()).parent / "gru"
     data, select, calibrate = _datasets(train, selection, calibration)
     for seed in range(seeds):
         with show_progress(quiet=quiet) as progress:
-            model = fit(f"gru-{seed}", data, select, calibrate, seed, progress=progress)
+            model = fit(f"gru-{seed}", data, select, calibrate, seed, settings, progress)
         record = model.record
         path = folder / f"{record.checkpoint}{SAFETENSORS}"
         model.save(path)

@@ -1,4 +1,4 @@
-"""Random recordings, and other futures of them."""
+"""Recordings for predictors: random ones, other futures of them, and some to learn from."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from simcore.trace import Arrival, Recording, Repair
 if TYPE_CHECKING:
     from simcore.clock import Microseconds
 
+THREE = '{"arguments":{"time":"15:00"},"tool":"book"}'
+FOUR = '{"arguments":{"time":"16:00"},"tool":"book"}'
 WORDS = ("book", "a table", "at three", "at four", "no", "wait", "Please.", "on the...", "b-", ",")
 
 
@@ -52,3 +54,30 @@ def other_futures(draw: st.DrawFn, recording: Recording, time: Microseconds) -> 
         for a in other.arrivals
     )
     return replace(other, arrivals=past if past and past[-1].is_final else past + future)
+
+
+def spoken(number: int) -> Recording:
+    """Odd ones announce a correction and make it, two seconds after the value was heard."""
+    corrected = number % 2 == 1
+    said = "book a table for three"
+    texts = [said, said, f"{said} no wait" if corrected else f"{said} by the window"]
+    texts += [texts[-1], f"{texts[-1]} at four" if corrected else f"{texts[-1]} please"]
+    return Recording(
+        recording_id=f"r{number}",
+        group_id=f"g{number // 2}",
+        audio_end_us=5 * 960_000,
+        arrivals=tuple(
+            Arrival(
+                n * 960_000,
+                n * 960_000 + 100_000 + number,
+                text,
+                0.9,
+                FOUR if corrected and n == 5 else THREE,
+                n == 5,
+            )
+            for n, text in enumerate(texts, start=1)
+        ),
+        labelled=True,
+        target=FOUR if corrected else THREE,
+        repairs=(Repair(2_200_000, 4_700_000, "prospective"),) if corrected else (),
+    )

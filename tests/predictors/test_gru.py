@@ -23,42 +23,13 @@ from predictors.quality import label, scores  # noqa: E402
 from predictors.training import Dataset, train  # noqa: E402
 from simcore.errors import InputError, UsageError  # noqa: E402
 from simcore.files.traces import write_traces  # noqa: E402
-from simcore.trace import Arrival, Recording, Repair  # noqa: E402
-from tests.predictors.strategies import other_futures, recordings  # noqa: E402
+from simcore.trace import Arrival, Recording  # noqa: E402
+from tests.predictors.strategies import THREE, other_futures, recordings, spoken  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-THREE = '{"arguments":{"time":"15:00"},"tool":"book"}'
-FOUR = '{"arguments":{"time":"16:00"},"tool":"book"}'
 SETTINGS = Settings(epochs=30, batch=8, rate=0.02, dropout=0.0, word_dropout=0.0)
-
-
-def spoken(number: int) -> Recording:
-    """Odd ones announce a correction and make it, two seconds after the value was heard."""
-    corrected = number % 2 == 1
-    said = "book a table for three"
-    texts = [said, said, f"{said} no wait" if corrected else f"{said} by the window"]
-    texts += [texts[-1], f"{texts[-1]} at four" if corrected else f"{texts[-1]} please"]
-    return Recording(
-        recording_id=f"r{number}",
-        group_id=f"g{number // 2}",
-        audio_end_us=5 * 960_000,
-        arrivals=tuple(
-            Arrival(
-                n * 960_000,
-                n * 960_000 + 100_000 + number,
-                text,
-                0.9,
-                FOUR if corrected and n == 5 else THREE,
-                n == 5,
-            )
-            for n, text in enumerate(texts, start=1)
-        ),
-        labelled=True,
-        target=FOUR if corrected else THREE,
-        repairs=(Repair(2_200_000, 4_700_000, "prospective"),) if corrected else (),
-    )
 
 
 DATA = Dataset.of("train", [spoken(n) for n in range(16)])
@@ -90,7 +61,9 @@ def test_learns_what_announces_a_correction(model: Gru) -> None:
 
 def test_the_same_seed_gives_the_same_weights_and_another_others() -> None:
     short = Settings(epochs=2, batch=8)
-    first, again = (train("gru-0", DATA, HELD_OUT, HELD_OUT, 0, short) for _ in range(2))
+    first = train("gru-0", DATA, HELD_OUT, HELD_OUT, 0, short)
+    torch.rand(1)  # What else draws random numbers must not matter.
+    again = train("gru-0", DATA, HELD_OUT, HELD_OUT, 0, short)
     other = train("gru-1", DATA, HELD_OUT, HELD_OUT, 1, short)
 
     def weights(of: Gru) -> dict[str, Any]:
@@ -100,18 +73,27 @@ def test_the_same_seed_gives_the_same_weights_and_another_others() -> None:
     assert again.record == first.record.model_copy(update={"seconds": again.record.seconds})
 
 
-def test_the_epoch_with_the_lowest_selection_loss_is_kept(model: Gru) -> None:
+def test_the_epoch_with_the_lowest_selection_loss_is_kept() -> None:
     from predictors.loss import loss
 
-    record, held = model.record, HELD_OUT.batch
+    def harmless(number: int) -> Recording:
+        """Says "no wait" and nothing comes of it: what is learned from DATA is wrong here."""
+        spoke = spoken(number)
+        arrivals = tuple(replace(a, argument=THREE) for a in spoke.arrivals)
+        return replace(spoke, arrivals=arrivals, target=THREE, repairs=())
+
+    contrary = Dataset.of("contrary", [harmless(n) for n in range(1, 9)])
+    found = train("gru-0", DATA, contrary, HELD_OUT, 0, SETTINGS)
+    record, held = found.record, contrary.batch
     assert record.epoch == 1 + int(np.argmin(record.selection_loss))
+    assert record.epoch < len(record.selection_loss)
     with torch.inference_mode():
-        found = loss(
-            model.network.log_masses(torch.from_numpy(held.x)),
+        kept = loss(
+            found.network.log_masses(torch.from_numpy(held.x)),
             torch.from_numpy(held.compatible),
             torch.from_numpy(held.weight),
         )
-    assert found.item() == pytest.approx(min(record.selection_loss), abs=1e-4)
+    assert kept.item() == pytest.approx(min(record.selection_loss), abs=1e-4)
 
 
 @given(recordings(), st.integers(0, 25), st.data())
