@@ -23,7 +23,7 @@ app = typer.Typer(name="trace", help="Build trace packs from audio.", no_args_is
 _Scale = Annotated[
     float,
     typer.Option(
-        min=0, help="How long a decode takes where the recognizer will run, relative to here."
+        min=0, help="How long decoding and parsing take where they will run, relative to here."
     ),
 ]
 _Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")]
