@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from frontends.importers.commands import sessions_command
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from simcore.trace import Recording
 
 app = typer.Typer(name="trace", help="Build trace packs from audio.", no_args_is_help=True)
+app.command("sessions")(sessions_command)
 
 _Scale = Annotated[
     float,

@@ -13,7 +13,7 @@ import simpy
 
 from simcore import recorder as topic
 from simcore.clock import NEVER, Priority
-from simcore.faults import NO_FAULTS, attempts
+from simcore.faults import NO_FAULTS, Attempts, attempts
 from simcore.ledger import IllegalCommandError, Ledger, _Request
 from simcore.recorder import LogRecord, VersionRecord
 from simcore.streams import stream
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from simcore.clock import Microseconds
-    from simcore.faults import Attempts, Faults
+    from simcore.faults import Faults
     from simcore.kernel import Kernel
     from simcore.recorder import Outcome
     from simcore.tool import ToolProfile
@@ -168,7 +168,7 @@ class Backend(Ledger):
         if not job.over:
             raise IllegalCommandError(f"call {call} is not prepared yet")
         now = self._kernel.now
-        work = attempts(self._faults, self._profile.commit_us, self._drawn("commit", call))
+        work = self._attempted("commit", call, self._profile.commit_us)
         job.work, job.over = work, False
         done = now + work.duration_us
         if work.effects:
@@ -245,8 +245,8 @@ class Backend(Ledger):
 
     def _start(self, job: _Job) -> None:
         call = job.version.call
-        key = f"work-{job.version.version}"
-        job.work = work = attempts(self._faults, self._profile.runtime_us, self._drawn(key, call))
+        source = f"work-{job.version.version}"
+        job.work = work = self._attempted(source, call, self._profile.runtime_us)
         job.over = False
         if self._resource is None:
             self._kernel.at(
@@ -394,8 +394,10 @@ class Backend(Ledger):
         delay = self._acknowledgement_us
         if faults.acknowledgement is not None:
             delay = round(faults.acknowledgement.draw(self._drawn("acknowledgement")))
-        lost = self._drawn("loss").random() < faults.ack_lost
-        refused = self._drawn("refusal").random() < faults.cancel_refused
+        lost = faults.ack_lost > 0 and self._drawn("loss").random() < faults.ack_lost
+        refused = (
+            faults.cancel_refused > 0 and self._drawn("refusal").random() < faults.cancel_refused
+        )
         doubtful = _Doubtful(request, lost, refused and request.cancels)
         if request.cancels and job.cancel_asked_us is None:
             job.cancel_asked_us = now
@@ -479,6 +481,11 @@ class Backend(Ledger):
         call, believed = event._value
         if self.current[call] is believed and not self._jobs[call].sealed:
             self._know(call)
+
+    def _attempted(self, source: str, call: int, runtime_us: Microseconds) -> Attempts:
+        if not self._may_fail and self._faults.runtime is None:
+            return Attempts(runtime_us, "ok", 1)
+        return attempts(self._faults, runtime_us, self._drawn(source, call))
 
     def _drawn(self, source: str, call: int | None = None) -> np.random.Generator:
         """The generator of one source of randomness, for a call's own draws a fresh one."""

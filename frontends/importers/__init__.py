@@ -1,0 +1,1 @@
+"""Logs of live agents into traces; one module a format, each registered as an importer."""
