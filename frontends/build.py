@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from frontends.audio import LONGEST, RATE, read_audio
 from frontends.cache import DecodeCache, decode_key
 from frontends.metadata import read_metadata
+from frontends.parsing.remembered import Remembered
 from frontends.pauses import trailing_silence
 from frontends.protocol import Parsed, confidence
 from frontends.work import run_all
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from frontends.cache import Decodes
     from frontends.metadata import Source
-    from frontends.parsing.remembered import Remembered
     from frontends.protocol import Decode, Parser, Recognizer
     from simcore.clock import Microseconds
     from simcore.progress import Progress
@@ -334,7 +334,9 @@ def provenance(
     """
     keys = {key for recording in heard for key in recording.keys}
     decodes = [cache.get(key) for key in sorted(keys)]
-    parses = [p.service_us for h in heard for p in _distinct(h, parser, cache) if p.service_us]
+    parses = []
+    if isinstance(parser, Remembered):
+        parses = [p.service_us for h in heard for p in _distinct(h, parser, cache) if p.service_us]
     return {
         "recordings": len(heard),
         "groups": len({h.source.columns.get("group_id", h.source.recording_id) for h in heard}),
