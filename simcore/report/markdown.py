@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simcore.report.agent import agent_grids
 from simcore.report.grid import escaped
 from simcore.report.tables import (
     breakdowns,
@@ -36,6 +37,8 @@ def markdown(summary: Summary, sections: Sequence[Section] = ()) -> str:
         parts += ["## Gates, failures, unlabelled", _bullets(notes)]
     if summary.differences:
         parts += _section("Paired differences", paired_table(summary.differences))
+    for heading, grid in agent_grids(summary).items():
+        parts += _section(heading, grid)
     if summary.speech:
         parts += _section("Speech", speech_table(summary.speech))
     for dimension, grid in breakdowns(summary.policies).items():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simcore.bootstrap import RESAMPLES
 from simcore.metrics import DIMENSIONS, against, differences, summaries
+from simcore.report.agent import AgentTally
 from simcore.report.gates import check_gates
 from simcore.report.speech import SpeechTally, with_final_parse
 from simcore.tally import collect
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from simcore.metrics import PairedDifference, PolicySummary
+    from simcore.report.agent import AgentFigures, Replayed
     from simcore.report.gates import GateResult
     from simcore.report.speech import SpeechFigures
     from simcore.scenario import Scenario
@@ -79,6 +81,8 @@ class Summary:
     git_revision: str | None
     packages: Mapping[str, str]
     speech: tuple[SpeechFigures, ...] = ()
+    agent: tuple[AgentFigures, ...] = ()
+    replayed: tuple[Replayed, ...] = ()
 
     @property
     def scenario_hash(self) -> str:
@@ -112,6 +116,7 @@ class Summary:
             "gates": [asdict(gate) | {"passed": gate.passed} for gate in self.gates],
             "failures": [asdict(failure) for failure in self.failures],
             "speech": [asdict(figures) for figures in self.speech],
+            "agent": [asdict(figures) for figures in self.agent],
             "passed": self.passed,
         }
 
@@ -137,6 +142,7 @@ def build_summary(
     failures: dict[tuple[str, str], FailureGroup] = {}
     at_end = next((spec.label for spec in scenario.policies if spec.name == "eou"), None)
     speech = SpeechTally(scenario.recordings, at_end)
+    agent = AgentTally(scenario.recordings)
 
     def watched() -> Iterator[pl.DataFrame]:
         panels = [trajectories] if isinstance(trajectories, pl.DataFrame) else trajectories
@@ -146,6 +152,7 @@ def build_summary(
             _add_failures(panel, failures)
             parsed = with_final_parse(panel, scenario.recordings)
             speech.add(parsed)
+            agent.add(panel)
             yield parsed
 
     found = collect(watched(), (*DIMENSIONS, "final_parse"), against(baseline))
@@ -165,6 +172,8 @@ def build_summary(
         git_revision=_git_revision(),
         packages=_packages(),
         speech=speech.figures(labels, seed=scenario.seed, resamples=resamples),
+        agent=agent.figures(labels, seed=scenario.seed, resamples=resamples),
+        replayed=agent.replayed,
     )
 
 

@@ -132,9 +132,12 @@ def headline(summary: Summary) -> str:
 
 def print_summary(console: Console, summary: Summary) -> None:
     """Tables for a terminal; the same as plain aligned text where the output is piped."""
+    from simcore.report.agent import agent_grids  # it builds on the tables here
+
     grids = [policy_table(summary.policies), event_table(summary.policies)]
     if summary.differences:
         grids.append(paired_table(summary.differences))
+    grids += agent_grids(summary).values()
     notes = list(messages(summary))
     if not console.is_terminal:
         parts = [headline(summary), *grids, "\n".join(text for _, text in notes)]
