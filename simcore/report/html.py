@@ -8,6 +8,7 @@ from importlib import resources
 from itertools import count
 from typing import TYPE_CHECKING
 
+from simcore.report.agent import agent_grids
 from simcore.report.charts import bars, risk_delay_plane
 from simcore.report.numbers import NONE, fraction, number
 from simcore.report.tables import (
@@ -60,6 +61,10 @@ def _body(summary: Summary, sections: Sequence[Section]) -> Iterator[str]:
         grid = paired_table(summary.differences)
         yield "<h2>Paired differences</h2>"
         yield f'<p class="faint">{escape(grid.title)}. Negative is less than the baseline.</p>'
+        yield _table(grid)
+    for heading, grid in agent_grids(summary).items():
+        yield f"<h2>{heading}</h2>"
+        yield f'<p class="faint">{escape(grid.title)}.</p>'
         yield _table(grid)
     if summary.speech:
         grid = speech_table(summary.speech)
