@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import log1p
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
@@ -19,14 +19,15 @@ import numpy as np
 
 from predictors.cues import words
 from predictors.versions import seen, versions
+from simcore.trace import Arrival
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
     from simcore.clock import Microseconds
-    from simcore.trace import Arrival
 
     Floats = NDArray[np.float32]
 
@@ -35,39 +36,6 @@ NEWEST: Final = 4
 
 BUCKETS: Final = 256
 """Where words, pairs of words and character triples are hashed to."""
-
-_AT_ARRIVAL: Final = (
-    "confidence",
-    "confidence, change",
-    "confidence, since the version began",
-    "confidence, lowest of the version",
-    "no argument",
-    "agreement",
-    "versions before",
-    "arrivals without argument",
-    "arrivals of the version",
-    "value said before",
-    "pause",
-    "pause at the version's start",
-    "longest pause of the version",
-    "new words",
-    "words revised",
-    "nothing new",
-    "words after the value",
-    "ends a sentence",
-    "ends with a comma",
-    "breaks off",
-    "sentences after the value",
-    "newest sentence, words",
-    "repeated words",
-    "repeated words, newest",
-    "repeated pairs of words",
-    "longest repetition",
-    "begins like an earlier sentence",
-    "final",
-)
-_AT_TICK: Final = ("version age", "time", "since the arrival", "since the prefix's end", "silence")
-NAMES: Final = (*_AT_ARRIVAL, *_AT_TICK, *(f"text {bucket}" for bucket in range(BUCKETS)))
 
 _SENTENCE_END: Final = re.compile(r"[.?!]+(?=\s|$)")
 _BROKEN_OFF: Final = re.compile(r"(?:-|\u2013|\u2014|\.\.\.|\u2026)$")
@@ -82,134 +50,160 @@ def features(arrivals: Sequence[Arrival], times: Iterable[Microseconds]) -> Floa
     heard: dict[int, _Heard] = {}
     for time in times:
         known = seen(arrivals, time)
-        count = len(known)
-        if count not in heard:
-            heard[count] = _hear(known)
-        rows.append(heard[count].at(time))
+        if len(known) not in heard:
+            heard[len(known)] = _Heard.of(known)
+        rows.append(heard[len(known)].at(time))
     return np.stack(rows) if rows else np.empty((0, len(NAMES)), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What one arrival leaves known until the next."""
+    """What one arrival leaves known until the next: all but the clock's part."""
 
-    row: Floats
-    text: Floats
+    latest: Arrival
     began_us: Microseconds
-    arrived_us: Microseconds
-    prefix_end_us: Microseconds
-    pause_us: Microseconds
+    values: Floats
+    text: Floats
+
+    @classmethod
+    def of(cls, known: Sequence[Arrival]) -> _Heard:
+        version = versions(known)[-1]
+        said = _Said.of(known)
+        values = np.array(list(_at_arrival(known, said).values()), np.float32)
+        return cls(known[-1], version.began_us, values, _bag(said.tail[-NEWEST:]))
 
     def at(self, time: Microseconds) -> Floats:
-        since_heard = time - self.prefix_end_us
-        clock = (
-            _seconds(time - self.began_us),
-            _seconds(time),
-            (time - self.arrived_us) / 1e6,
-            since_heard / 1e6,
-            _seconds(self.pause_us + since_heard) if self.pause_us else 0.0,
+        clock = list(_clock(self.latest, self.began_us, time).values())
+        return np.concatenate([self.values, np.array(clock, np.float32), self.text])
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The latest text in words: up to the value, and after it."""
+
+    before: Sequence[str]
+    now: Sequence[str]
+    head: Sequence[str]
+    tail: Sequence[str]
+    sentences: Sequence[Sequence[str]]
+
+    @classmethod
+    def of(cls, known: Sequence[Arrival]) -> _Said:
+        """Prefixes are decoded anew: what the version began with may be spelled otherwise now."""
+        now = words(known[-1].text).split()
+        first = words(versions(known)[-1].first.text).split()
+        blocks = SequenceMatcher(None, first, now, autojunk=False).get_matching_blocks()
+        end = max((b.b + b.size for b in blocks if b.size), default=min(len(first), len(now)))
+        sentences = (words(part).split() for part in _SENTENCE_END.split(known[-1].text))
+        return cls(
+            before=words(known[-2].text).split() if len(known) > 1 else [],
+            now=now,
+            head=now[:end],
+            tail=now[end:],
+            sentences=[sentence for sentence in sentences if sentence],
         )
-        return np.concatenate([self.row, np.array(clock, np.float32), self.text])
+
+
+def _at_arrival(known: Sequence[Arrival], said: _Said) -> dict[str, float]:
+    return {
+        **_confidence(known),
+        **_history(known),
+        **_pauses(known),
+        **_changes(said),
+        **_continuation(known[-1].text.rstrip(), said),
+        "final": known[-1].is_final,
+    }
+
+
+def _clock(latest: Arrival, began_us: Microseconds, time: Microseconds) -> dict[str, float]:
+    unheard = time - latest.prefix_end_us
+    return {
+        "version age": _seconds(time - began_us),
+        "time": _seconds(time),
+        "since the arrival": (time - latest.arrived_at_us) / 1e6,
+        "since the prefix's end": unheard / 1e6,
+        "silence": _seconds(latest.pause_us + unheard) if latest.pause_us else 0.0,
+    }
+
+
+def _own(known: Sequence[Arrival]) -> list[Arrival]:
+    """The arrivals since the version began, empty ones too."""
+    began_us = versions(known)[-1].began_us
+    return [arrival for arrival in known if arrival.arrived_at_us >= began_us]
+
+
+def _confidence(known: Sequence[Arrival]) -> dict[str, float]:
+    sure = [a.confidence or 0.0 for a in _own(known) if a.argument is not None]
+    return {
+        "confidence": sure[-1],
+        "confidence, change": sure[-1] - sure[-2] if len(sure) > 1 else 0.0,
+        "confidence, since the version began": sure[-1] - sure[0],
+        "confidence, lowest of the version": min(sure),
+    }
+
+
+def _history(known: Sequence[Arrival]) -> dict[str, float]:
+    *earlier, version = versions(known)
+    agreeing = takewhile(lambda a: a.argument == version.argument, reversed(known))
+    return {
+        "no argument": known[-1].argument is None,
+        "agreement": min(sum(1 for _ in agreeing), 8) / 4,
+        "versions before": min(len(earlier), 4),
+        "arrivals without argument": min(sum(a.argument is None for a in known), 8) / 4,
+        "arrivals of the version": log1p(len(_own(known))),
+        "value said before": any(run.argument == version.argument for run in earlier),
+    }
+
+
+def _pauses(known: Sequence[Arrival]) -> dict[str, float]:
+    return {
+        "pause": _seconds(known[-1].pause_us),
+        "pause at the version's start": _seconds(versions(known)[-1].first.pause_us),
+        "longest pause of the version": _seconds(max(a.pause_us for a in _own(known))),
+    }
+
+
+def _changes(said: _Said) -> dict[str, float]:
+    kept = _common(said.now, said.before)
+    return {
+        "new words": min(len(said.now) - kept, 8) / 4,
+        "words revised": 1 - kept / len(said.before) if said.before else 0.0,
+        "nothing new": said.now == said.before,
+    }
+
+
+def _continuation(text: str, said: _Said) -> dict[str, float]:
+    broken_off = bool(_BROKEN_OFF.search(text))
+    *earlier, newest = said.sentences or [[]]
+    steps, known_steps = list(pairwise(said.tail)), set(pairwise(said.head))
+    run = SequenceMatcher(None, said.head, said.tail, autojunk=False).find_longest_match()
+    return {
+        "words after the value": log1p(len(said.tail)),
+        "ends a sentence": text.endswith((".", "?", "!")) and not broken_off,
+        "ends with a comma": text.endswith(","),
+        "breaks off": broken_off,
+        "newest sentence, words": log1p(len(newest)),
+        "repeated words": _share(said.tail, set(said.head)),
+        "repeated words, newest": _share(said.tail[-NEWEST:], set(said.head)),
+        "repeated pairs of words": _share(steps, known_steps),
+        "longest repetition": min(run.size, 6) / 3,
+        "begins like an earlier sentence": max((_common(newest, s) for s in earlier), default=0)
+        / 3,
+    }
+
+
+def _share(items: Sequence[object], known: AbstractSet[object]) -> float:
+    return sum(item in known for item in items) / len(items) if items else 0.0
 
 
 def _seconds(duration_us: Microseconds) -> float:
     return log1p(duration_us / 1e6)
 
 
-def _hear(known: Sequence[Arrival]) -> _Heard:
-    runs = versions(known)
-    version, last = runs[-1], known[-1]
-    before = known[-2] if len(known) > 1 else None
-    own = [a for a in known if a.arrived_at_us >= version.began_us]
-    sure = [a.confidence or 0.0 for a in own if a.argument is not None]
-    confidence = sure[-1]
-    agreement = next(
-        (n for n, a in enumerate(reversed(known)) if a.argument != version.argument), len(known)
-    )
-    said, earlier = words(last.text).split(), words(before.text).split() if before else []
-    kept = _common(said, earlier)
-    head, tail = _around_value(words(version.first.text).split(), said)
-    sentences = [s.split() for s in map(words, _SENTENCE_END.split(last.text)) if s]
-    newest = sentences[-1] if sentences else []
-    after = last.text[-_tail_length(last.text, len(tail)) :] if tail else ""
-    text = last.text.rstrip()
-    row = (
-        confidence,
-        confidence - (sure[-2] if len(sure) > 1 else confidence),
-        confidence - sure[0],
-        min(sure),
-        last.argument is None,
-        min(agreement, 8) / 4,
-        min(len(runs) - 1, 4),
-        min(sum(a.argument is None for a in known), 8) / 4,
-        log1p(len(own)),
-        any(run.argument == version.argument for run in runs[:-1]),
-        _seconds(last.pause_us),
-        _seconds(version.first.pause_us),
-        _seconds(max(a.pause_us for a in own)),
-        min(max(0, len(said) - kept), 8) / 4,
-        1 - kept / len(earlier) if earlier else 0.0,
-        said == earlier,
-        log1p(len(tail)),
-        text.endswith((".", "?", "!")) and not _BROKEN_OFF.search(text),
-        text.endswith(","),
-        bool(_BROKEN_OFF.search(text)),
-        len(_SENTENCE_END.findall(after)) / 2,
-        log1p(len(newest)),
-        *_repetition(head, tail),
-        max((_common(newest, s) for s in sentences[:-1]), default=0) / 3,
-        last.is_final,
-    )
-    return _Heard(
-        np.array(row, np.float32),
-        _bag(tail[-NEWEST:]),
-        version.began_us,
-        last.arrived_at_us,
-        last.prefix_end_us,
-        last.pause_us,
-    )
-
-
-def _around_value(first: Sequence[str], said: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words up to the end of what the version began with, and those after.
-
-    Prefixes are decoded anew, so that what was heard first may be spelled otherwise by now.
-    """
-    matches = SequenceMatcher(None, first, said, autojunk=False).get_matching_blocks()
-    end = max((m.b + m.size for m in matches if m.size), default=min(len(first), len(said)))
-    return list(said[:end]), list(said[end:])
-
-
-def _tail_length(text: str, count: int) -> int:
-    """How many characters the last `count` words of a text take, with what stands between."""
-    starts = [match.start() for match in re.finditer(r"[a-z0-9']+", text.lower().replace("’", "'"))]
-    return len(text) - starts[-count] if count <= len(starts) else len(text)
-
-
-def _repetition(head: Sequence[str], tail: Sequence[str]) -> tuple[float, float, float, float]:
-    """How much of what follows the value has been said before: words, the newest, pairs, a run."""
-    if not tail:
-        return (0.0, 0.0, 0.0, 0.0)
-    known, pairs = set(head), set(pairwise(head))
-    newest = tail[-NEWEST:]
-    steps = list(pairwise(tail))
-    block = SequenceMatcher(None, head, tail, autojunk=False).find_longest_match()
-    return (
-        sum(word in known for word in tail) / len(tail),
-        sum(word in known for word in newest) / len(newest),
-        sum(pair in pairs for pair in steps) / max(1, len(steps)),
-        min(block.size, 6) / 3,
-    )
-
-
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
     """The length of the common beginning."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return sum(1 for _ in same)
 
 
 def _bag(newest: Sequence[str]) -> Floats:
@@ -228,3 +222,9 @@ def _bag(newest: Sequence[str]) -> Floats:
 
 def _bucket(key: str) -> int:
     return crc32(key.encode()) % BUCKETS
+
+
+_ANY: Final = [Arrival(0, 0, "", 0.0, "", False)]
+PLAIN: Final = (*_at_arrival(_ANY, _Said.of(_ANY)), *_clock(_ANY[0], 0, 0))
+NAMES: Final = (*PLAIN, *(f"text {bucket}" for bucket in range(BUCKETS)))
+"""What a row holds: `PLAIN` quantities, then the hashed text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from predictors.features import BUCKETS, NAMES
+from predictors.features import BUCKETS, PLAIN
 from predictors.labels import OUTCOMES
 from simcore.errors import MissingError
 
@@ -20,7 +20,7 @@ HIDDEN: Final = 64
 TEXT: Final = 16
 """Into how many numbers the hashed text is embedded."""
 
-_PLAIN: Final = len(NAMES) - BUCKETS
+_PLAIN: Final = len(PLAIN)
 
 
 def import_torch() -> None:
