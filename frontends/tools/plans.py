@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from simcore.errors import MissingError, nearest
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from frontends.tools.catalog import Tool, Tools
 
-_NUMBER: Final = re.compile(r"[-+]?(?:\d[\d,]*)?\.?\d+")
-_SIGNS: Final = str.maketrans("", "", "$€£%")
+_SIGNS: Final = str.maketrans("", "", "$€£%,")
 _TRUTH: Final = {"true": True, "yes": True, "false": False, "no": False}
 _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
 _SPACES: Final = re.compile(r"_|(?<!\d)/|/(?!\d)")
@@ -55,7 +54,7 @@ def misfits(calls: Iterable[Mapping[str, Any]], tools: Tools) -> list[str]:
             if name not in tool.properties:
                 hint = nearest(name, tool.properties)
                 found.append(f"{place}'{tool.name}' has no argument '{name}'{hint}")
-            elif not _fits(value, tool.properties[name]):
+            elif value is not None and not _fits(value, tool.properties[name]):
                 kind = tool.properties[name].get("type") or "one of its choices"
                 found.append(f"{place}'{name}' of '{tool.name}' is {value!r}, which is no {kind}")
         found += [
@@ -106,9 +105,9 @@ def _canonical(value: Any, schema: Mapping[str, Any], name: str = "") -> Any:
     kinds = _kinds(schema)
     if kinds & {"number", "integer"} or (not kinds and not isinstance(value, str)):
         return _number(value)
-    if kinds == {"boolean"}:
-        return _TRUTH.get(_text(value), value)
     plain = _text(value)
+    if kinds == {"boolean"}:
+        return _TRUTH.get(plain, plain)
     for choice in schema.get("enum", ()):
         if _text(choice) == plain:
             return choice
@@ -116,17 +115,18 @@ def _canonical(value: Any, schema: Mapping[str, Any], name: str = "") -> Any:
 
 
 def _number(value: Any) -> Any:
-    """A number without trailing zeros; what is none as free text."""
-    if isinstance(value, bool) or value is None:
-        return value
-    text = str(value).translate(_SIGNS).strip()
-    try:
-        number = Decimal(text.replace(",", "")) if _NUMBER.fullmatch(text) else Decimal(text)
-    except InvalidOperation:
-        return _text(value)
-    if not number.is_finite():
-        return _text(value)
-    return int(number) if number == number.to_integral_value() else float(number)
+    """A number without its notation; what is none as free text."""
+    number = value
+    if isinstance(value, str):
+        try:
+            number = float(value.translate(_SIGNS))
+        except ValueError:
+            return _text(value)
+    if isinstance(number, float):
+        if not isfinite(number):
+            return _text(value)
+        return int(number) if number.is_integer() else number
+    return number
 
 
 def _text(value: Any) -> str:
@@ -185,12 +185,14 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
     kinds = _kinds(schema)
     if not kinds:
         return True
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool):
+        return "boolean" in kinds
+    if isinstance(value, int):
+        return bool(kinds & {"integer", "number"})
+    if isinstance(value, float):
+        return "number" in kinds or ("integer" in kinds and value.is_integer())
     return (
         ("string" in kinds and isinstance(value, str))
-        or ("number" in kinds and number)
-        or ("integer" in kinds and number and value == int(value))
-        or ("boolean" in kinds and isinstance(value, bool))
         or ("array" in kinds and isinstance(value, list))
         or ("object" in kinds and isinstance(value, dict))
     )

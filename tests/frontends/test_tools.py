@@ -213,6 +213,7 @@ VALUES = st.recursive(
 def test_canonical_form_is_final(arguments: dict[str, Any]) -> None:
     once = one(**arguments)
     assert one(**once) == once
+    misfits([{"tool": "search_flights", "arguments": arguments}], TOOLS)
     json.dumps(once, allow_nan=False)
 
 
