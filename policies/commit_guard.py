@@ -82,11 +82,13 @@ class CommitGuard(AtOnce):
             if job.argument != key or job.status == "failed":
                 continue
             recent = view.tick_us - job.created_us <= self.dedupe_window
-            if self.dedupe and recent and not self._renewed(job):
-                return job
-            if job.number in self._held:
+            if recent and not self._renewed(job) and (self.dedupe or job.number in self._held):
                 return job
         return None
+
+    def _stands(self, job: Job, view: View) -> bool:
+        recent = view.tick_us - job.created_us <= self.dedupe_window
+        return recent and job.status in ("running", "booked", "unknown")
 
     def _renewed(self, job: Job) -> bool:
         cancelled = self._cancelled_us.get(job.number)
@@ -124,6 +126,8 @@ class CommitGuard(AtOnce):
             return self._cancelled(job, view)
         if verdict == "go on":
             return []
+        if any(other.argument == verdict and self._stands(other, view) for other in self._jobs):
+            return self._cancelled(job, view)  # the agent has called for that already
         job.argument, job.prepared_us, job.version = verdict, None, job.version + 1
         return [Update(verdict, call=job.number)]
 

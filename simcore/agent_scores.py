@@ -89,7 +89,12 @@ def agent_scores(
             for ident, key in keys.items()
             if key == trace.target and channel.asked[ident].at_us >= wished
         ]
-        done = [e.at_us for e in ledger.effects if e.argument == trace.target and e.at_us >= wished]
+        started = {version.call: version.committed_us for version in reversed(ledger.closed)}
+        done = [
+            effect.at_us
+            for effect in ledger.effects
+            if effect.argument == trace.target and started[effect.call] >= wished
+        ]
         if asked and done:
             delay = seconds(min(done) - min(asked) - action.runtime_us)
     return AgentScores(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from simcore.clock import Priority
 from simcore.ledger import IllegalCommandError
-from simcore.recorder import NOTED, RESPONDED, LogRecord
+from simcore.recorder import LOST, NOTED, RESPONDED, LogRecord
 from simcore.trace import AgentEvent
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class Channel:
             raise IllegalCommandError(f"a second answer to '{command.id}'")
         self.answered.add(command.id)
         now, heard = self._kernel.now, True
-        if command.id in self.dead:
+        kind = LOST if command.id in self.dead else RESPONDED
+        if kind == LOST:
             heard = False
         elif not self.blocking and self._speaking:
             if self._spec.scheduling == "WHEN_IDLE":
@@ -102,7 +103,7 @@ class Channel:
                 heard = False
             elif self._spec.scheduling == "INTERRUPT":
                 self._cut()
-        self._tell(RESPONDED, command.status, command.call, command.id, now if heard else None)
+        self._tell(kind, command.status, command.call, command.id, now if heard else None)
 
     def note(self, command: Note) -> None:
         """Tell the agent something in a turn of its own."""

@@ -32,8 +32,8 @@ class LogRecord(NamedTuple):
     """One event of a trajectory; `kind` is the topic that it is published under.
 
     `detail` is the arrival's index for `arrival`, the new version's deadline for `launched`,
-    `updated` and `late_update`. What was told to an agent, `responded` and `noted`, has its status
-    as `argument`.
+    `updated` and `late_update`. What was told to an agent has its status as `argument`: `responded`,
+    `noted`, and `lost_answer` where the id was dead.
     """
 
     at_us: Microseconds
@@ -62,6 +62,7 @@ REFUSED = "cancel_refused"
 FAILED = "failed"
 TIMED_OUT = "timed_out"
 RESPONDED = "responded"
+LOST = "lost_answer"
 NOTED = "noted"
 
 LOGGED = (
@@ -82,5 +83,6 @@ LOGGED = (
     FAILED,
     TIMED_OUT,
     RESPONDED,
+    LOST,
     NOTED,
 )

@@ -46,7 +46,20 @@ _STOPS: Final = (
     "Hold on, please do not book it.",
 )
 _OTHER_STOPS: Final = ("Forget it, thanks.", "Scrap that, please.", "No no, leave it.")
-_BACKCHANNELS: Final = ("Okay.", "Mhm, great.", "Thank you.", "Okay, don't rush.", "I can wait.")
+_BACKCHANNELS: Final = (
+    *(
+        "Okay.",
+        "Mhm, great.",
+        "Thank you.",
+        "Yes.",
+        "Right.",
+        "Uh-huh.",
+        "Perfect.",
+        "Good.",
+        "Yeah.",
+    ),
+    "Okay, don't rush.",  # one in ten holds a word that stops
+)
 _CORRECTIONS: Final = ("Wait, make it 4 p.m.", "Sorry, 4 p.m. please.", "No, hold on, 4:00 p.m.")
 _REBOOKINGS: Final = ("Actually yes, book it after all.", "Sorry, do book the 3 p.m. slot.")
 _WRITTEN: Final = ("tomorrow 3pm", "tomorrow at 3pm", "tomorrow at 3 PM", "tomorrow 15:00")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simcore.report.summary import Summary
     from simcore.trace import Recording
 
-_RATES: Final = ("unwanted_commit", "double_booking", "wanted_lost")
+_RATES: Final = ("unwanted_commit", "stale", "double_booking", "wanted_lost")
 _MEANS: Final = (
     "added_delay_s",
     "stop_to_decision_s",
@@ -44,7 +44,8 @@ class AgentFigures:
     """One policy on the sessions of one subset, or on all of them (None).
 
     `figures` are estimates by column: rates of the trajectories that have the column (unwanted
-    commits only where the user said stop, wanted calls lost only where one was wanted), else means.
+    commits, after a stop began, only where the user said stop; stale ones, which the user does not
+    want in the end; wanted calls lost only where one was wanted), else means.
     `failures` counts the failure kinds.
     """
 
@@ -183,6 +184,7 @@ def _benefit(figures: Sequence[AgentFigures], *, short: bool = False) -> dict[st
     columns = {
         "unwanted % [95 %]": _rate(figures, "unwanted_commit"),
         "count": [fraction(f.figures["unwanted_commit"]) for f in figures],
+        "stale %": [number(f.figures["stale"].value, 1, 100) for f in figures],
         "double %": [number(f.figures["double_booking"].value, 1, 100) for f in figures],
     }
     if not short:

@@ -11,7 +11,7 @@ import pytest
 
 from frontends.importers.gemini_live import gemini_live
 from simcore.files.scenarios import load_scenario
-from simcore.recorder import NOTED, RESPONDED
+from simcore.recorder import LOST, NOTED, RESPONDED
 from simcore.registry import policy_factory
 from simcore.scenario import Control
 from simcore.tool import ToolProfile
@@ -45,7 +45,7 @@ def told(result: Trajectory) -> list[tuple[str, str | None, int]]:
     return [
         (record.kind, record.argument, record.at_us // 1000)
         for record in result.log
-        if record.kind in (RESPONDED, NOTED)
+        if record.kind in (RESPONDED, LOST, NOTED)
     ]
 
 
@@ -224,7 +224,7 @@ def _check_replay(trace: Recording, tool: ToolProfile, control: Control) -> None
     commits = [s["t_ms"] for s in observed["service"] if s["what"] == "committed"]
     assert len(effects) == len(commits)
     assert all(_close(a, b, 5) for a, b in zip(effects, commits, strict=True))
-    answers = [f"{status}@{at}" for kind, status, at in told(result) if kind == RESPONDED]
+    answers = [f"{status}@{at}" for kind, status, at in told(result) if kind != NOTED]
     notes = [at for kind, _, at in told(result) if kind == NOTED]
     assert len(notes) == len(observed["status_notes_ms"])
     # What the client did after its decision took it up to 8 ms more.
