@@ -109,7 +109,7 @@ class SpeculativeInteraction:
             if self._fixed(call.id):
                 return self._refused(call.id)
             if self.ignore_repeats and before.call == call:
-                return self._told([call.id])
+                return self._told([call.id, *self._graph.dependants(call.id)])
         affected = [call.id, *self._graph.dependants(call.id)]
         commands = self._dropped(affected)
         self._graph.put(call)

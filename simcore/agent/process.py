@@ -154,7 +154,7 @@ class Agent:
                 same = [s for s in ready if s.about == step.about and s.slip != "repeat"]
                 step = same[-1] if same else step
             self._take_up(step)
-            if step.remove is None or step.remove in self._graph.calls:
+            if step.remove is None or self._going(step):
                 return step
 
     def _take_up(self, step: Step) -> None:
@@ -193,24 +193,30 @@ class Agent:
             return all(other in calls for other in step.call.references) and not any(
                 other.remove == step.about for other in self._before(step)
             )
-        if step.remove in calls:
-            # Not before all that is to outlive it has been turned to something else.
-            return self._removals[id(step)].issuperset(self._graph.dependants(step.remove))
-        return True
+        # Not before all that is to outlive what is removed has been turned to something else.
+        gone = self._removals.get(id(step), set())
+        return all(gone.issuperset(self._graph.dependants(i)) for i in self._going(step))
+
+    def _going(self, step: Step) -> list[str]:
+        """What stands of the calls that a step removes, as the script has it."""
+        gone = self._removals.get(id(step), set())
+        return [ident for ident in self._graph.calls if ident in gone]
 
     def _act(self, step: Step) -> None:
         about = step.about
         if about is None:
             return
-        for ident in (about, *self._graph.dependants(about)):
+        going = self._going(step)
+        for ident in (about, *going, *self._graph.dependants(about)):
             self._known.discard(ident)
             self._changed_us[ident] = self._kernel.now
         if step.call is not None:
             self._graph.put(step.call)
             self._say(CALLED, about, step.call.tool, step.call.arguments)
-        else:
-            self._graph.remove(about)
-            self._say(REMOVED, about)
+        for ident in going:
+            if ident in self._graph.calls:
+                self._graph.remove(ident)
+                self._say(REMOVED, ident)
 
     def _say(
         self, kind: str, ident: str | None = None, name: str | None = None, args: str | None = None

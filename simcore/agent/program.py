@@ -93,7 +93,7 @@ def program(script: Script, system: System) -> tuple[Step, ...]:
         made += (
             Step(step.heard, step.think, step.results)
             for step in steps
-            if step.about == ident and step.think and all(other in stands for other in step.results)
+            if step.about == ident and step.think and (step is call.step or not step.results)
         )
         made.append(replace(call.step, heard=final, think=()))
     made += [step for step in steps if step.answer is not None]
