@@ -24,9 +24,9 @@ class Kokoro:
         try:
             import onnxruntime
             from kokoro_onnx import Kokoro as Engine
-        except ImportError:
+        except ImportError as error:
             raise MissingError(
-                "speech synthesis needs the package kokoro-onnx; "
+                f"speech synthesis needs the package kokoro-onnx ({error}); "
                 "install it with: pip install 'rassg-sim[synthesis]'"
             ) from None
         options = onnxruntime.SessionOptions()
