@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +27,16 @@ def inputs(
 ) -> tuple[tuple[range, ...], NDArray[np.float32]]:
     """The ticks of each recording, and their features [recordings, ticks, features], padded with 0.
 
-    Padding stands behind, where nothing causal can see it.
+    Padding stands behind, where nothing causal can see it. Not to be written to: the latest are
+    kept, since several checkpoints read one pack.
     """
+    return _inputs(tuple(recordings), period_us)
+
+
+@lru_cache(maxsize=1)
+def _inputs(
+    recordings: tuple[Recording, ...], period_us: Microseconds
+) -> tuple[tuple[range, ...], NDArray[np.float32]]:
     times = tuple(ticks(recording.arrivals, period_us) for recording in recordings)
     x = np.zeros((len(times), max(map(len, times), default=0), len(NAMES)), np.float32)
     for row, (recording, at) in enumerate(zip(recordings, times, strict=True)):

@@ -122,20 +122,19 @@ def read_json(path: Path) -> dict[str, object]:
 
 
 def with_forecasts(
-    recordings: Sequence[Recording], predictor: Predictor, period_us: Microseconds
+    recordings: Sequence[Recording], predictors: Iterable[Predictor], period_us: Microseconds
 ) -> tuple[Recording, ...]:
-    """The recordings with the predictor's forecasts; its checkpoint's earlier ones are replaced."""
+    """The recordings with the predictors' forecasts; these checkpoints' earlier ones are gone."""
+    made = {p.checkpoint: p.forecasts(recordings, period_us) for p in predictors}
     return tuple(
         replace(
             recording,
             forecasts=(
-                *(f for f in recording.forecasts if f.checkpoint != predictor.checkpoint),
-                forecast,
+                *(forecast for forecast in recording.forecasts if forecast.checkpoint not in made),
+                *(forecasts[place] for forecasts in made.values()),
             ),
         )
-        for recording, forecast in zip(
-            recordings, predictor.forecasts(recordings, period_us), strict=True
-        )
+        for place, recording in enumerate(recordings)
     )
 
 
@@ -144,9 +143,7 @@ def add_forecasts(path: Path, models: Mapping[Path, Predictor], period_us: Micro
 
     The file's provenance is kept and gains, under `forecasts`, each model's digest by checkpoint.
     """
-    recordings = read_traces(path)
-    for predictor in models.values():
-        recordings = with_forecasts(recordings, predictor, period_us)
+    recordings = with_forecasts(read_traces(path), models.values(), period_us)
     record = path.with_suffix(".provenance.json")
     provenance = read_json(record) if record.exists() else {}
     earlier = provenance.get("forecasts")

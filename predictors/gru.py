@@ -55,7 +55,7 @@ class Settings(_Strict):
     rate: float = 3e-3
     decay: float = 1e-2
     dropout: float = 0.3
-    word_dropout: float = 0.3
+    word_dropout: float = 0.5
     epochs: int = 80
     patience: int = 15
 

@@ -252,7 +252,7 @@ def test_a_model_comes_back_from_its_file_and_is_deterministic(tmp_path: Path) -
 
 def test_forecasts_do_not_change_the_digest_but_anything_else_does() -> None:
     made = simulated([0.2] * 9, 0.1, 0.3, 5, seed=1)
-    assert digest(with_forecasts(made, fit(made, "t"), 320_000)) == digest(made)
+    assert digest(with_forecasts(made, [fit(made, "t")], 320_000)) == digest(made)
     assert digest([*made[:-1], replace(made[-1], target="D")]) != digest(made)
 
 
