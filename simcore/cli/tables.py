@@ -45,10 +45,18 @@ def tables_command(
 
     def study(panels: Panels, scenario: Scenario) -> Sequence[Section]:
         from simcore.report.paper_tables import sections
+        from simcore.report.quality import quality_section
         from simcore.report.study import build_study
+        from simcore.timeline.telling import telling_cases
 
-        return sections(build_study(panels, scenario))
+        first, structure, table_1, *rest = sections(build_study(panels, scenario))
+        told = [first, structure, table_1, *telling_cases(panels, scenario), *rest]
+        return told if quality is None else [*told, quality_section(quality)]
 
+    if quality is not None:
+        from simcore.report.quality import quality_section
+
+        quality_section(quality)  # a faulty file is told before the work is done
     policies = None if policy is None else run.names_in(policy, "--policy")
     request = run.request_of(scenario, policies, traces, set_ or (), seed)
     wanted = run.names_in(formats, "--format")

@@ -11,7 +11,7 @@ from simcore.report.numbers import number, span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simcore.metrics import Estimate, PolicySummary
+    from simcore.metrics import Estimate, PolicySummary, Scores
 
 COLOURS: Final = 8
 _HEIGHT: Final = 340
@@ -96,6 +96,16 @@ def risk_delay_plane(summaries: Sequence[PolicySummary]) -> str:
     )
 
 
+def score_bars(scores: Sequence[tuple[str, Scores]]) -> str:
+    """Stale executions, delay and cost of each policy, a small chart each."""
+    parts = (
+        bars("Stale executions", [(name, s.stale_rate) for name, s in scores], " %", scale=100),
+        bars("Delay of the successes", [(name, s.delay_s) for name, s in scores], " s"),
+        bars("Cost", [(name, s.cost) for name, s in scores], ""),
+    )
+    return f'<div class="multiples">{"".join(parts)}</div>'
+
+
 def bars(
     title: str,
     rows: Sequence[tuple[str, Estimate]],
@@ -125,6 +135,29 @@ def bars(
             f"<span>{figure.strip()}</span></div><svg aria-hidden='true'>{drawn}</svg></div>"
         )
     return f"<section>{''.join(parts)}</section>"
+
+
+def reliability(curves: Sequence[tuple[str, Sequence[tuple[float, float, int]]]]) -> str:
+    """How often an event came over how likely it was called, a small square chart a forecast.
+
+    A curve is (mean forecast, share, number of cases) by bin; a dot's area grows with the cases.
+    """
+    charts = []
+    for position, (name, points) in enumerate(curves):
+        most = max((n for *_, n in points), default=1)
+        drawn = ['<line class="grid" x1="0" y1="100%" x2="100%" y2="0"/>']
+        for mean, share, n in points:
+            radius = 2 + 7 * math.sqrt(n / most)
+            drawn.append(
+                f'<circle cx="{100 * mean:.1f}%" cy="{100 * (1 - share):.1f}%" r="{radius:.1f}">'
+                f"<title>called {mean:.2f}, came {share:.2f}, {n} cases</title></circle>"
+            )
+        label = f"Reliability of {name}: " + "; ".join(f"{m:.2f} {s:.2f}" for m, s, _ in points)
+        charts.append(
+            f'<figure class="square c{position % COLOURS}"><figcaption>{escape(name)}</figcaption>'
+            f'<svg role="img" aria-label="{escape(label)}">{"".join(drawn)}</svg></figure>'
+        )
+    return f'<div class="squares">{"".join(charts)}</div>'
 
 
 def _hint(summary: PolicySummary) -> str:

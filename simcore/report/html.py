@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from html import escape
 from importlib import resources
-from itertools import count
 from typing import TYPE_CHECKING
 
 from simcore.report.agent import agent_grids
-from simcore.report.charts import bars, risk_delay_plane
+from simcore.report.charts import risk_delay_plane, score_bars
 from simcore.report.numbers import NONE, fraction, number
+from simcore.report.picture import question_picture
 from simcore.report.tables import (
     event_table,
     messages,
@@ -18,7 +18,7 @@ from simcore.report.tables import (
     policy_table,
     speech_table,
 )
-from simcore.report.words import DIMENSIONS, QUESTION, TERMS, findings
+from simcore.report.words import DIMENSIONS, QUESTION, TERMS, TITLE, findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,18 +41,19 @@ def html(summary: Summary, sections: Sequence[Section] = ()) -> str:
 
 
 def _body(summary: Summary, sections: Sequence[Section]) -> Iterator[str]:
-    yield f"<h1>{escape(summary.scenario)}</h1>"
+    yield f"<h1>{TITLE if sections else escape(summary.scenario)}</h1>"
     yield f"<p>{QUESTION}</p>"
+    yield question_picture()
+    for section in sections:
+        yield from _told(section)
+    if sections:
+        yield "<h2>Every policy, on all recordings</h2>"
     yield _bullets(("", text) for text in findings(summary))
-    yield "<h2>Risk and delay</h2>"
-    yield risk_delay_plane(summary.policies)
-    scores = [(policy.policy, policy.scores) for policy in summary.policies]
-    yield '<div class="multiples">'
-    yield bars("Stale executions", [(name, s.stale_rate) for name, s in scores], " %", scale=100)
-    yield bars("Delay of the successes", [(name, s.delay_s) for name, s in scores], " s")
-    yield bars("Cost", [(name, s.cost) for name, s in scores], "")
-    yield "</div>"
-    yield "<h2>Figures</h2>"
+    if not sections:
+        yield "<h2>Risk and delay</h2>"
+        yield risk_delay_plane(summary.policies)
+        yield score_bars([(policy.policy, policy.scores) for policy in summary.policies])
+        yield "<h2>Figures</h2>"
     yield _table(policy_table(summary.policies))
     if notes := list(messages(summary)):
         yield "<h2>Gates, failures, unlabelled</h2>"
@@ -79,6 +80,22 @@ def _body(summary: Summary, sections: Sequence[Section]) -> Iterator[str]:
     terms = (f"<dt>{term}</dt><dd>{text}</dd>" for term, text in TERMS.items())
     yield f"<dl>{''.join(terms)}</dl>"
     yield from _origin(summary)
+
+
+def _told(section: Section) -> Iterator[str]:
+    if section.heading:
+        yield f"<h2>{escape(section.heading)}</h2>"
+    for text in section.text:
+        yield f"<p>{escape(text)}</p>"
+    for picture in section.pictures:
+        if picture.caption:
+            yield f"<p>{escape(picture.caption)}</p>"
+        kind = ' class="scroll"' if picture.wide else ""
+        yield f"<div{kind}>{picture.markup}</div>"
+    for grid in section.grids:
+        if grid.title:
+            yield f"<h3>{escape(grid.title)}</h3>"
+        yield _table(grid)
 
 
 def _breakdown(summary: Summary, dimension: str, heading: str) -> Iterator[str]:
@@ -125,14 +142,20 @@ def _origin(summary: Summary) -> Iterator[str]:
 
 def _table(grid: Grid) -> str:
     def line(tag: str, cells: Iterable[str]) -> str:
-        kinds = (' class="word"' if position < grid.left else "" for position in count())
         return "".join(
-            f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=False)
+            f"<{tag}{_kind(position < grid.left, cell)}>"
+            f"{escape(cell).replace('; ', '<br>')}</{tag}>"
+            for position, cell in enumerate(cells)
         )
 
     rows = [line("th", grid.headers), *(line("td", row) for row in grid.rows)]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def _kind(word: bool, cell: str) -> str:
+    kinds = ["word"] * word + [cell] * (cell in ("yes", "no"))
+    return f' class="{" ".join(kinds)}"' if kinds else ""
 
 
 def _bullets(lines: Iterable[tuple[str, str]]) -> str:

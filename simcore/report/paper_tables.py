@@ -6,11 +6,12 @@ import tomllib
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-from simcore.metrics import PHASES
+from simcore.metrics import PHASES, PolicySummary
+from simcore.report.charts import risk_delay_plane, score_bars
 from simcore.report.checks import checks
 from simcore.report.grid import Grid
 from simcore.report.numbers import MARKS, NONE, number, signed, signed_span, span
-from simcore.report.sections import Section
+from simcore.report.sections import Picture, Section
 from simcore.report.study import (
     EDITS_S,
     GAPS_S,
@@ -42,14 +43,18 @@ _DIMENSIONS: Final = {
 def by_construction(study: Study) -> str:
     """What the reader must know before any figure: which part of the outcome was chosen."""
     scenario = study.scenario
+    variants = next(iter(study.main.policies.values()))["variant"]
+    counts = {value: tally.n for value, tally in variants.items()}
+    corrected = number(counts.get("corrected", 0) / sum(counts.values()), 0, 100)
     return (
         f"By construction: the {study.recordings} main recordings (subset {MAIN_SUBSET}, of "
         f"{len(scenario.recordings)} in all) were made so that the question is open when it "
-        "matters. Half of them are corrected, the correction is announced 1.0 to 3.5 s after the "
-        "first value could be heard, the new value comes at least 2.0 s later, and the utterance "
-        "goes on for 3 s or more. So about half of the launches that do not wait meet a "
-        "correction, and there is time to cancel: 50 % stale for the eager policies is the share "
-        "of corrected recordings, not a discovery. What was left open: when each policy launches, "
+        f"matters. {corrected} % of them are corrected, the correction is announced 1.0 to 3.5 s "
+        "after the first value could be heard, the new value comes at least 2.0 s later, and the "
+        "utterance "
+        "goes on for 3 s or more. So that share of the launches that do not wait meets a "
+        "correction, and there is time to cancel: it is what the eager policies' stale rate comes "
+        "to, and no discovery. What was left open: when each policy launches, "
         "whether it hears the correction coming before the deadline, what it pays in delay and "
         "cancellations, and how often the final recognition is wrong. The recordings, voices, "
         "tools and the recognizer's timing are not the paper's, so the structure is compared and "
@@ -83,13 +88,13 @@ def paper_figures() -> dict[str, dict[str, Any]]:
 
 
 def _structure(study: Study) -> Section:
-    rows = [(check.claim, check.found, check.answer) for check in checks(study)]
+    rows = [(check.answer, check.claim, check.found) for check in checks(study)]
     text = (
         "Each claim is held against a paired difference and its interval: yes where the whole "
         "interval agrees, no where none of it does, else unresolved. A declared tie stands unless "
         "the interval refutes it."
     )
-    grid = Grid("", ("claim", "found [95 %]", "reproduced"), rows, left=3)
+    grid = Grid("", ("there", "claim", "found [95 %]"), rows, left=3)
     return Section("Is the paper's structure there?", [text], [grid] if rows else [])
 
 
@@ -101,13 +106,17 @@ def _table_1(study: Study) -> Section:
         "The clairvoyant policy knows the future and minimizes the cost; no policy with one call "
         "at a time can cost less."
     ]
-    return Section("Table 1: the policies", text, _with_paper(study, labels))
+    whole = study.whole(labels)
+    named = [PolicySummary(name, found, {}) for name, found in zip(labels, whole, strict=True)]
+    plane = Picture(risk_delay_plane(named), "Each policy's risk over its delay, with intervals:")
+    return Section("Table 1: the policies", text, _with_paper(study, labels), [plane])
 
 
 def _table_2(study: Study) -> Section:
     labels = study.labels(TABLE_2)
     text = [f"{OURS} with one thing changed, on the same recordings."]
-    return Section("Table 2: the ablations", text, _with_paper(study, labels))
+    charts = Picture(score_bars(list(zip(labels, study.whole(labels), strict=True))))
+    return Section("Table 2: the ablations", text, _with_paper(study, labels), [charts])
 
 
 def _with_paper(study: Study, labels: Sequence[str]) -> list[Grid]:
@@ -151,7 +160,8 @@ def _controls(study: Study) -> Iterator[Section]:
         "recording (permuted), cue words, and simpler models. The oracle knows whether the value "
         "is right."
     ]
-    yield Section("What is the forecast worth?", text, grids)
+    charts = Picture(score_bars(list(zip(labels, study.whole(labels), strict=True))))
+    yield Section("What is the forecast worth?", text, grids, [charts])
 
 
 def _matched(study: Study) -> Iterator[Section]:
@@ -242,7 +252,7 @@ def _cell_text(found: Scores | None) -> str:
     if found is None or not found.stale_rate.n:
         return NONE
     stale = f"{number(found.stale_rate.value, 1, 100)} {span(found.stale_rate.interval, 1, 100)}"
-    return f"{stale.rstrip()}, {number(found.delay_s.value)} s, {number(found.cost.value)}"
+    return f"{stale.rstrip()}; {number(found.delay_s.value)} s, {number(found.cost.value)}"
 
 
 def _onsets(study: Study) -> Iterator[Section]:
@@ -292,7 +302,7 @@ def _sweep(study: Study) -> Iterator[Section]:
             for gap, row in gaps
         ]
         if rows:
-            title = f"{OURS} minus {other}: stale points; delay s; cost [95 %] (pairs)"
+            title = f"{OURS} minus {other}: stale points, delay (pairs); cost [95 %]"
             grids.append(Grid(title, ("gap \\ edit", *bin_names(EDITS_S)), rows))
     text = [
         "Corrected recordings of every subset by their gap (from when the first value could be "
@@ -306,8 +316,8 @@ def _contrast(found: Sequence[Difference]) -> str:
     stale, delay, cost = found
     mark = f" {MARKS[cost.verdict]}" if cost.verdict == "order" else ""
     return (
-        f"{signed(stale.value, 1, 100)}; {signed(delay.value)}; {signed(cost.value)} "
-        f"{signed_span(cost.interval)}{mark} ({stale.n})"
+        f"{signed(stale.value, 1, 100)}, {signed(delay.value)} s ({stale.n}); "
+        f"{signed(cost.value)} {signed_span(cost.interval)}{mark}"
     )
 
 

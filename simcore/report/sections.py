@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG for the page, as wide as the page or wider, and what it shows."""
+    """Markup for the page, such as an SVG, and what it shows; a `wide` one scrolls in its box."""
 
-    svg: str
-    caption: str
+    markup: str
+    caption: str = ""
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

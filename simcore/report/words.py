@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from simcore.metrics import Estimate
     from simcore.report.summary import Summary
 
+TITLE: Final = "When may a voice agent start a tool call?"
+
 QUESTION: Final = (
     "A voice agent hears a request while it is being spoken. Starting the tool call early saves "
     "time, but the speaker may still change a value, and past a deadline the call cannot be taken "
