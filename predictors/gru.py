@@ -54,7 +54,8 @@ class Settings(_Strict):
     batch: int = 32
     rate: float = 3e-3
     decay: float = 1e-2
-    dropout: float = 0.3
+    dropout: float = 0.1
+    feature_dropout: float = 0.2
     word_dropout: float = 0.5
     epochs: int = 80
     patience: int = 15

@@ -51,7 +51,13 @@ class Network:
     `mean` and `scale` [features without text] included.
     """
 
-    def __init__(self, hidden: int = HIDDEN, dropout: float = 0.0, word_dropout: float = 0) -> None:
+    def __init__(
+        self,
+        hidden: int = HIDDEN,
+        dropout: float = 0.0,
+        feature_dropout: float = 0.0,
+        word_dropout: float = 0.0,
+    ) -> None:
         import torch
         from torch import nn
 
@@ -60,8 +66,9 @@ class Network:
                 "text": nn.Linear(BUCKETS, TEXT, bias=False),
                 "outcomes": nn.Linear(hidden or _PLAIN + TEXT, len(OUTCOMES)),
                 "drop": nn.Dropout(dropout),
-                # For a whole recording a bucket is heard or not: phrases of training must not be
-                # all that the model listens to.
+                # These drop a column for a whole recording: phrases of training, or one telling
+                # feature, must not be all that the model listens to.
+                "drop_features": nn.Dropout1d(feature_dropout),
                 "drop_words": nn.Dropout1d(word_dropout),
             }
         )
@@ -86,10 +93,10 @@ class Network:
         import torch
 
         drop = self.parts["drop"]
-        plain = (x[..., :_PLAIN] - self.mean) / self.scale
+        plain = ((x[..., :_PLAIN] - self.mean) / self.scale).clamp(-5, 5)
+        plain = self.parts["drop_features"](plain.transpose(1, 2)).transpose(1, 2)
         words = self.parts["drop_words"](x[..., _PLAIN:].transpose(1, 2)).transpose(1, 2)
-        text = self.parts["text"](words)
-        states = torch.cat([drop(plain.clamp(-5, 5)), text], dim=-1)
+        states = torch.cat([drop(plain), self.parts["text"](words)], dim=-1)
         if "gru" in self.parts:
             states = drop(self.parts["gru"](states)[0])
         return torch.log_softmax(self.parts["outcomes"](states), dim=-1)

@@ -112,7 +112,9 @@ def _fit(
 ) -> tuple[Network, list[float], list[float]]:
     import torch
 
-    network = Network(settings.hidden, settings.dropout, settings.word_dropout)
+    network = Network(
+        settings.hidden, settings.dropout, settings.feature_dropout, settings.word_dropout
+    )
     network.standardize(data.x[data.real])
     optimizer = torch.optim.AdamW(
         network.parts.parameters(), lr=settings.rate, weight_decay=settings.decay

@@ -29,7 +29,7 @@ from tests.predictors.strategies import THREE, other_futures, recordings, spoken
 if TYPE_CHECKING:
     from pathlib import Path
 
-SETTINGS = Settings(epochs=30, batch=8, rate=0.02, dropout=0.0, word_dropout=0.0)
+SETTINGS = Settings(epochs=30, batch=8, rate=0.02, dropout=0, feature_dropout=0, word_dropout=0)
 
 
 DATA = Dataset.of("train", [spoken(n) for n in range(16)])
