@@ -6,6 +6,10 @@ POLICY ?= rassg
 SCENARIO ?= scenarios/recast_prospective.yaml
 # How long a decode takes where the recognizer will run, relative to the computer that builds a pack.
 SERVICE_SCALE ?= 1
+# llama-cpp-python comes as source: compiled once, for any x86-64, and kept.
+WHEELS ?= $(or $(RASSG_SIM_CACHE),$(HOME)/.cache/rassg-sim)/wheels
+COMPILE_LIMIT ?= 1200
+GGML := $(foreach set,AVX AVX2 FMA F16C BMI2,-DGGML_$(set)=ON) -DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -20,7 +24,7 @@ sim: $(VENV)/.core ## Run SCENARIO under POLICY (default: rassg on the ReCAST pi
 compare: $(VENV)/.core ## Compare all policies of SCENARIO with the first
 	$(BIN)/simcore run $(SCENARIO)
 
-test: $(VENV)/.dev lint ## Lint, type-check and test everything
+test: $(VENV)/.gguf lint ## Lint, type-check and test everything
 	-$(BIN)/simcore trace models --only tiny.en
 	$(BIN)/python -m pytest
 
@@ -54,6 +58,13 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	@echo "Installing the test tools and the speech extra into $(VENV) ..."
-	$(PIP) --editable '.[dev,speech]'
+	@echo "Installing the test tools and the extras into $(VENV) ..."
+	$(PIP) --editable '.[dev,speech,train,agents]'
+	@touch $@
+
+# Where it cannot be compiled, its tests are skipped and say so.
+$(VENV)/.gguf: $(VENV)/.dev
+	@echo "Installing llama-cpp-python; the first time it is compiled, which takes some minutes ..."
+	-CMAKE_ARGS="$(GGML)" timeout $(COMPILE_LIMIT) $(BIN)/python -m pip wheel --quiet --no-deps --find-links $(WHEELS) --wheel-dir $(WHEELS) --constraint constraints.txt llama-cpp-python
+	-$(PIP) --find-links $(WHEELS) --only-binary llama-cpp-python --editable '.[gguf]'
 	@touch $@
