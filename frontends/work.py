@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing import get_context
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ def run_all(
     """Call `function` on every task, in `jobs` processes; in this one where `jobs` is 0.
 
     `progress(label, done, total)` is told after each task; `done` counts what was there before,
-    `size` weighs a task. The first exception ends the run; tasks that finished stay finished. `stop`
-    is asked after each task: once it says so, tasks in work are finished and the rest is left.
+    `size` weighs a task. The first exception ends the run; tasks that finished stay finished.
+    `stop` is asked after each task: once it says so, tasks in work are finished, the rest is left.
     """
     total = done + sum(map(size, tasks))
     progress(label, done, total)
@@ -49,7 +51,12 @@ def run_all(
         return
     with (
         _one_thread_each(),
-        ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=get_context("spawn")) as pool,
+        ProcessPoolExecutor(
+            min(jobs, len(tasks)),
+            mp_context=get_context("spawn"),
+            initializer=_end_with,
+            initargs=(os.getpid(),),
+        ) as pool,
     ):
         futures = {pool.submit(function, task): size(task) for task in tasks}
         try:
@@ -63,6 +70,17 @@ def run_all(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would go on for minutes, beside the build that follows."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
