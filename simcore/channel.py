@@ -7,8 +7,7 @@ in silently, when the agent is silent, or at once, which cuts what the agent say
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simcore.clock import Priority
 from simcore.ledger import IllegalCommandError
@@ -19,20 +18,7 @@ if TYPE_CHECKING:
     from simcore.clock import Microseconds
     from simcore.commands import Note, Respond, Status
     from simcore.kernel import Kernel
-
-Behavior = Literal["BLOCKING", "NON_BLOCKING"]
-Scheduling = Literal["SILENT", "WHEN_IDLE", "INTERRUPT"]
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelSpec:
-    """The agent's side of calls; a note that cuts a reply is followed by an `interrupted` event
-    `interruption_us` later."""
-
-    behavior: Behavior = "NON_BLOCKING"
-    scheduling: Scheduling = "WHEN_IDLE"
-    interruption_us: Microseconds = 50_000
-
+    from simcore.scenario import ChannelSpec
 
 REISSUE: Final = "reissue"
 """The label of a call that an agent makes again because the first was dropped."""

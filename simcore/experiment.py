@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from simcore.channel import ChannelSpec
     from simcore.faults import Faults
-    from simcore.scenario import Control, PolicySpec, Scenario
+    from simcore.scenario import ChannelSpec, Control, PolicySpec, Scenario
     from simcore.tool import ToolProfile
     from simcore.trace import Recording
 

@@ -32,8 +32,8 @@ class LogRecord(NamedTuple):
     """One event of a trajectory; `kind` is the topic that it is published under.
 
     `detail` is the arrival's index for `arrival`, the new version's deadline for `launched`,
-    `updated` and `late_update`. What was told to an agent has its status as `argument`: `responded`,
-    `noted`, and `lost_answer` where the id was dead.
+    `updated` and `late_update`. What was told to an agent has its status as `argument`:
+    `responded`, `noted`, and `lost_answer` where the id was dead.
     """
 
     at_us: Microseconds

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simcore.channel import ChannelSpec
     from simcore.clock import Microseconds
     from simcore.faults import Faults
     from simcore.tool import ToolProfile
@@ -30,6 +29,20 @@ class Control:
     acknowledgement_us: Microseconds = 20_000
     queueing: Literal["fifo", "latest"] = "fifo"
     horizon_us: Microseconds = 600_000_000
+
+
+Behavior = Literal["BLOCKING", "NON_BLOCKING"]
+Scheduling = Literal["SILENT", "WHEN_IDLE", "INTERRUPT"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSpec:
+    """The agent's side of calls; a note that cuts a reply is followed by an `interrupted` event
+    `interruption_us` later."""
+
+    behavior: Behavior = "NON_BLOCKING"
+    scheduling: Scheduling = "WHEN_IDLE"
+    interruption_us: Microseconds = 50_000
 
 
 @dataclass(frozen=True, slots=True)

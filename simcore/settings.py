@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from simcore.channel import ChannelSpec
+from simcore.scenario import ChannelSpec
 from simcore.tool import ToolProfile
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from simcore.agent_scores import agent_scores, agent_trouble
 from simcore.backend import Backend
-from simcore.channel import ChannelSpec
 from simcore.clock import seconds
 from simcore.drivers.immediate import ImmediateDriver
 from simcore.drivers.ticks import TickDriver
@@ -18,7 +17,7 @@ from simcore.ledger import Ledger
 from simcore.onset import onset_phase
 from simcore.policy import TickPolicy, View
 from simcore.recorder import LOGGED, LogRecord
-from simcore.scenario import Control
+from simcore.scenario import ChannelSpec, Control
 from simcore.settings import overridden
 from simcore.source import TraceSource
 from simcore.streams import stream

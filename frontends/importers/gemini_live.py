@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from simcore.channel import Behavior
 from simcore.errors import InputError, InputErrors, nearest
 from simcore.files.faults import explain, path_text
+from simcore.scenario import Behavior
 from simcore.trace import AgentEvent, Recording, canonical
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from simcore.agent.process import ANSWERED, FINAL_QUERY, PAUSED, Agent
 from simcore.agent.program import program, resolved, right_steps, standing
 from simcore.agent.tools import ToolBackend
-from simcore.channel import ChannelSpec
 from simcore.clock import seconds
 from simcore.drivers.immediate import ImmediateDriver
 from simcore.faults import NO_FAULTS
 from simcore.kernel import Kernel
 from simcore.policy import View
 from simcore.recorder import LOGGED
-from simcore.scenario import Control
+from simcore.scenario import ChannelSpec, Control
 from simcore.trace import Recording, canonical
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from simcore.drivers.effect import apply, commands_of
 from simcore.recorder import ARRIVAL, TIMER, LogRecord
 
 if TYPE_CHECKING:
-    from simcore.channel import ChannelSpec
     from simcore.kernel import Kernel
     from simcore.ledger import Ledger
     from simcore.policy import Policy, View
+    from simcore.scenario import ChannelSpec
     from simcore.trace import Recording
 
 

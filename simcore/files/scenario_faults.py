@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from simcore.channel import Behavior, ChannelSpec, Scheduling
 from simcore.faults import Distribution, Faults
 from simcore.files.durations import Duration, PositiveDuration, duration, duration_field
+from simcore.scenario import Behavior, ChannelSpec, Scheduling
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 

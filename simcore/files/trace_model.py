@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from simcore.channel import Behavior, Scheduling
 from simcore.clock import NEVER
 from simcore.errors import nearest
+from simcore.scenario import Behavior, Scheduling
 from simcore.settings import TOOL_KEYS
 from simcore.trace import canonical
 
