@@ -11,6 +11,7 @@ from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
+from simcore.agent.script import words
 from simcore.streams import stream
 
 if TYPE_CHECKING:
@@ -18,18 +19,16 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from frontends.agents.recipe import Range, Recipe
+    from frontends.agents.recipe import Recipe
 
 _FILLERS: Final = ("um", "uh", "yeah", "like")
-_PLAIN: Final = tuple(
-    "please could you then for me the and with about it so that we can also have this one by".split()
-)
-_VALUES: Final = tuple(
+_PLAIN: Final = words("please could you then for me and with about it so that we also have this by")
+_VALUES: Final = words(
     "amber birch cedar delta ember fjord grove haven iris jade kelp lotus maple north opal pearl "
-    "quartz river stone tulip umber vale willow yarrow zephyr".split()
+    "quartz river stone tulip umber vale willow yarrow zephyr"
 )
-_THOUGHTS: Final = tuple("the user wants this so next i need to look up what is asked here".split())
-_AGAIN_AT_MOST: Final = 4
+_THOUGHTS: Final = words("the user wants this so next i need to look up what is asked here")
+_AGAIN_AT_MOST: Final = 16
 
 
 @dataclass(slots=True)
@@ -84,7 +83,7 @@ def _calls(recipe: Recipe, random: Any) -> list[_Drawn]:
     guesses, corrections = random("guesses"), random("corrections")
     removals, misses = random("removals"), random("missed")
     count = _whole(kinds, recipe.calls)
-    where = sorted(places.uniform(0.2, 1.0, size=count))
+    where = sorted(places.uniform(recipe.earliest, 1.0, size=count))
     reads = [name for name, effect, _ in recipe.tools if effect == "read"]
     writes = [name for name, effect, _ in recipe.tools if effect == "write"]
     calls: list[_Drawn] = []
@@ -93,9 +92,9 @@ def _calls(recipe: Recipe, random: Any) -> list[_Drawn]:
         written = bool(writes) and number >= (count + 1) // 2
         tool = str(kinds.choice(writes if written else reads))
         known = [call.id for call in calls if call.tool in reads]
-        inputs = tuple(calls[-1:] and [calls[-1].id])
+        inputs = tuple(call.id for call in calls[-1:])
         if not recipe.chain:
-            inputs = tuple(str(i) for i in known if kinds.random() < 0.4)[:2]
+            inputs = tuple(i for i in known if kinds.random() < 0.4)[:2]
         luck, at = guesses.random(), guesses.uniform(0, place)
         guess = at if luck < recipe.guess else None
         luck, later = corrections.random(), corrections.uniform(place, 1.0)
@@ -129,16 +128,16 @@ def _speech(recipe: Recipe, random: Any, calls: list[_Drawn]) -> list[dict[str, 
         if call.removed_at is not None:
             said.append((call.removed_at, f"{call.id} removed", ["never", "mind", "that"]))
     said.sort(key=lambda part: part[0])
-    words: list[str] = []
+    spoken: list[str] = []
     ends: list[tuple[str, int]] = []
     for _, note, part in said:
         if part and fillers.random() < recipe.filler:
-            words.append(str(fillers.choice(_FILLERS)))
-        words += part
+            spoken.append(str(fillers.choice(_FILLERS)))
+        spoken += part
         if note:
-            ends.append((note, len(words)))
+            ends.append((note, len(spoken)))
     pace = random("pace").uniform(*recipe.pace)
-    times = list(accumulate([1 / pace] * len(words)))
+    times = list(accumulate([1 / pace] * len(spoken)))
     updates = ceil(times[-1] / recipe.prefix_s)
     prefixes = [min((n + 1) * recipe.prefix_s, times[-1]) for n in range(updates)]
 
@@ -154,7 +153,7 @@ def _speech(recipe: Recipe, random: Any, calls: list[_Drawn]) -> list[dict[str, 
     for prefix in prefixes:
         upto = sum(time <= prefix for time in times)
         at = round(1000 * (prefix + recipe.recognition_s))
-        found.append({"at": f"{at} ms", "text": " ".join(words[done:upto])})
+        found.append({"at": f"{at} ms", "text": " ".join(spoken[done:upto])})
         done = upto
     return found
 
@@ -166,7 +165,9 @@ def _steps(recipe: Recipe, random: Any, calls: list[_Drawn]) -> list[dict[str, A
     first: dict[str, int] = {}
     changed: set[str] = set()
 
-    def add(heard: int, call: _Drawn, said: str, think: Range, slip: bool = False) -> None:
+    def add(
+        heard: int, call: _Drawn, said: str, think: tuple[int, int], slip: bool = False
+    ) -> None:
         arguments: dict[str, str] = {"about": value(call.id, said)}
         step: dict[str, Any] = {
             "heard": heard,
@@ -183,7 +184,7 @@ def _steps(recipe: Recipe, random: Any, calls: list[_Drawn]) -> list[dict[str, A
             step["slip"] = "missed"
         steps.append((heard, step))
 
-    short = tuple(number // 2 for number in recipe.think)
+    short = (recipe.think[0] // 2, recipe.think[1] // 2)
     for call in calls:
         earliest = max((first[other] for other in call.inputs), default=1)
         first[call.id] = call.heard
@@ -244,5 +245,5 @@ def _thought(random: np.random.Generator, length: int) -> str:
     return " ".join(str(random.choice(_THOUGHTS)) for _ in range(length))
 
 
-def _whole(random: np.random.Generator, bounds: Range) -> int:
-    return int(random.integers(int(bounds[0]), int(bounds[1]), endpoint=True))
+def _whole(random: np.random.Generator, bounds: tuple[int, int]) -> int:
+    return int(random.integers(*bounds, endpoint=True))

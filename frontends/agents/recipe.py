@@ -20,7 +20,8 @@ class Recipe:
       results of earlier reads;
     - `tools`: name, effect, and the range of the runtime in seconds, one a script;
     - `rate`: tokens a second; `think`, `answer_think`, `answer`: tokens;
-    - `words`: of the query, without what is inserted; `pace`: words a second; `prefix_s`: the query
+    - `words`: of the query, without what is inserted; what calls need is said after its share
+      `earliest`; `pace`: words a second; `prefix_s`: the query
       reaches the agent in pieces of this length, `recognition_s` after their end;
     - `guess`: a call is first made before its word is said, and changed then;
     - `correction`: the word is taken back for another one later; `removal`: the call is dropped
@@ -50,6 +51,7 @@ class Recipe:
     missed: float = 0.0
     runtime_scale: float = 1.0
     words_scale: float = 1.0
+    earliest: float = 0.2
 
 
 _SEARCH: Final = (("search", "read", (0.6, 1.6)),)
