@@ -49,8 +49,8 @@ def tables_command(
         from simcore.report.study import build_study
         from simcore.timeline.telling import telling_cases
 
-        first, structure, table_1, *rest = sections(build_study(panels, scenario))
-        told = [first, structure, table_1, *telling_cases(panels, scenario), *rest]
+        told = sections(build_study(panels, scenario))
+        told[3:3] = telling_cases(panels, scenario)
         return told if quality is None else [*told, quality_section(quality)]
 
     if quality is not None:

@@ -223,6 +223,10 @@ def _breakdowns(study: Study) -> Iterator[Section]:
     if len(study.values("subset", study.everything)) > 1:
         grid = _matrix(study, labels, "subset", study.everything)
         yield Section("By subset of recordings", [*text, "All recordings."], [grid])
+    if study.noisy.policies:
+        note = "Copies to which noise was added, beside the clean recordings of their groups."
+        grid = _matrix(study, labels, "noise", study.noisy)
+        yield Section("By added noise", [*text, note], [grid])
 
 
 def _matrix(

@@ -61,8 +61,12 @@ EDITS_S: Final = (0.0, 1.0, 2.0, 3.0)
 def with_controls(scenario: Scenario) -> Scenario:
     """The scenario with RASSG once more for every forecast that the traces carry beside its own.
 
+    Without RASSG itself there is nothing to hold them against, and none is added.
+
     Permuted forecasts (`NAME-permuted`) of the scenario's own checkpoints make one row.
     """
+    if not any(spec.label == OURS for spec in scenario.policies):
+        return scenario
     found: dict[str, None] = {}
     for name in (forecast.checkpoint for forecast in scenario.recordings[0].forecasts):
         if all(recording.forecast(name) is not None for recording in scenario.recordings):
@@ -84,14 +88,17 @@ def with_controls(scenario: Scenario) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Sums of the main recordings and of all, and what figures are made of them.
+    """Sums of the main recordings and of others, and what figures are made of them.
 
-    `main`: the prospective recordings, or all where no recording says that it is one.
+    `main`: the prospective recordings, or all where no recording says that it is one. `everything`:
+    all subsets. Both are without copies to which noise was added; those are `noisy`, beside the
+    clean recordings of their groups.
     """
 
     scenario: Scenario
     main: Collected
     everything: Collected
+    noisy: Collected
     recordings: int
     seed: int
     resamples: int
@@ -143,10 +150,13 @@ class Study:
 def build_study(
     panels: Iterable[pl.DataFrame], scenario: Scenario, *, resamples: int = RESAMPLES
 ) -> Study:
-    """The study of a run; `panels` is gone through twice."""
+    """The study of a run; `panels` is gone through three times."""
     about = _about(scenario.recordings)
-    main = {r.recording_id for r in scenario.recordings if r.subset == MAIN_SUBSET}
-    names = main or {r.recording_id for r in scenario.recordings}
+    clean = [r for r in scenario.recordings if r.noise is None]
+    noisy = {r.cluster for r in scenario.recordings if r.noise is not None}
+    main = {r.recording_id for r in clean if r.subset == MAIN_SUBSET}
+    names = main or {r.recording_id for r in clean}
+    copied = {r.recording_id for r in scenario.recordings if r.cluster in noisy}
     return Study(
         scenario,
         collect(
@@ -155,7 +165,13 @@ def build_study(
             _pairs,
             ("variant", "editing"),
         ),
-        collect(_annotated(panels, about), ("subset",), _cell_pairs, ("cell",)),
+        collect(
+            _annotated(panels, about, {r.recording_id for r in clean}),
+            ("subset",),
+            _cell_pairs,
+            ("cell",),
+        ),
+        collect(_annotated(panels, about, copied), ("noise",)),
         len(names),
         scenario.seed,
         resamples,
@@ -197,13 +213,16 @@ def _cell_pairs(labels: Sequence[str]) -> list[tuple[str, str]]:
 def _about(recordings: Sequence[Recording]) -> pl.DataFrame:
     import polars as pl
 
-    rows = [(r.recording_id, r.voice, r.editing, _final_parse(r), _cell(r)) for r in recordings]
-    names = ("recording_id", "voice", "editing", "final_parse", "cell")
+    rows = [
+        (r.recording_id, r.voice, r.editing, r.noise or "clean", _final_parse(r), _cell(r))
+        for r in recordings
+    ]
+    names = ("recording_id", "voice", "editing", "noise", "final_parse", "cell")
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
 def _annotated(
-    panels: Iterable[pl.DataFrame], about: pl.DataFrame, names: set[str] | None = None
+    panels: Iterable[pl.DataFrame], about: pl.DataFrame, names: set[str]
 ) -> Iterator[pl.DataFrame]:
     import polars as pl
 
@@ -212,7 +231,7 @@ def _annotated(
     permuted = pl.col("checkpoint").str.ends_with(PERMUTED)
     control = pl.col("policy").str.starts_with(CONTROL)
     for panel in panels:
-        some = panel if names is None else panel.filter(pl.col("recording_id").is_in(list(names)))
+        some = panel.filter(pl.col("recording_id").is_in(list(names)))
         if some.height:
             some = some.with_columns(
                 pl.when(control & permuted)

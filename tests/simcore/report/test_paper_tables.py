@@ -37,12 +37,19 @@ def scenario() -> Scenario:
         )
         for index, r in enumerate(loaded.recordings[:16])
     )
+    noisy = replace(recordings[1], recording_id="noisy", noise="10 dB")
+    recordings = (*recordings, noisy)
     return with_controls(replace(loaded, recordings=recordings, actions=loaded.actions[:2]))
 
 
 @pytest.fixture(scope="module")
 def frame(scenario: Scenario) -> pl.DataFrame:
     return run(scenario)
+
+
+@pytest.fixture(scope="module")
+def clean(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(pl.col("recording_id") != "noisy")
 
 
 @pytest.fixture(scope="module")
@@ -57,17 +64,24 @@ def test_every_other_checkpoint_is_a_control(scenario: Scenario, frame: pl.DataF
     assert set(read) == {"hazard-permuted", "always"}
 
 
-def test_controls_are_paired_with_the_forecast(study: Study, frame: pl.DataFrame) -> None:
+def test_noisy_copies_stand_apart(study: Study, frame: pl.DataFrame) -> None:
+    assert study.recordings == 16
+    values = {value: tally.n for value, tally in study.noisy.policies["eou"]["noise"].items()}
+    assert values == {"clean": 4, "10 dB": 2}
+    assert any(part.heading == "By added noise" for part in sections(study))
+
+
+def test_controls_are_paired_with_the_forecast(study: Study, clean: pl.DataFrame) -> None:
     pairs = study.main.pairs["forecast: permuted", "rassg"]
-    assert pairs.n == frame.filter(policy="rassg").height
+    assert pairs.n == clean.filter(policy="rassg").height
     assert (pairs.removed, pairs.added) == (0, 0), "these are the same forecasts"
     assert study.main.pairs["forecast: always", "rassg"].n == pairs.n
 
 
-def test_matched_launches_are_counted_from_the_rows(study: Study, frame: pl.DataFrame) -> None:
+def test_matched_launches_are_counted_from_the_rows(study: Study, clean: pl.DataFrame) -> None:
     key = ["recording_id", "action", "replication"]
     ours, other = (
-        {tuple(r[k] for k in key): r for r in frame.filter(policy=label).to_dicts()}
+        {tuple(r[k] for k in key): r for r in clean.filter(policy=label).to_dicts()}
         for label in ("rassg", "rassg-no-cancel")
     )
     pairs = study.main.pairs["rassg", "rassg-no-cancel"]
@@ -81,17 +95,17 @@ def test_matched_launches_are_counted_from_the_rows(study: Study, frame: pl.Data
     assert share.value == (pairs.removed - pairs.added) / sum(r["stale"] for r in other.values())
 
 
-def test_prevalence_weighs_the_variants(study: Study, frame: pl.DataFrame) -> None:
+def test_prevalence_weighs_the_variants(study: Study, clean: pl.DataFrame) -> None:
     parts = study.main.policies["local_agreement"]["variant"]
     ratios = weighted({v: t.ratios(study.main.order) for v, t in parts.items()}, 0.1)
     means = dict(
-        frame.filter(policy="local_agreement").group_by("variant").agg(pl.col("cost").mean()).rows()
+        clean.filter(policy="local_agreement").group_by("variant").agg(pl.col("cost").mean()).rows()
     )
     assert ratios[3].value == pytest.approx(0.1 * means["corrected"] + 0.9 * means["stable"])
 
 
 def test_the_report_begins_with_what_is_by_construction_and_has_every_part(
-    study: Study, scenario: Scenario, frame: pl.DataFrame
+    study: Study, scenario: Scenario, frame: pl.DataFrame, clean: pl.DataFrame
 ) -> None:
     parts = sections(study)
     text = markdown(build_summary(frame, scenario, resamples=20), parts)
@@ -112,9 +126,9 @@ def test_the_report_begins_with_what_is_by_construction_and_has_every_part(
     assert [row[2] for row in table.rows] == ["0.58", "50.00", "3.15"], "the paper's beside ours"
     silent = next(part for part in parts if "forecast worth" in part.heading).grids[-1]
     assert silent.title == "Only corrected recordings without an editing phrase"
-    alone = frame.filter(
+    alone = clean.filter(
         pl.col("recording_id").is_in(
-            [r.recording_id for r in scenario.recordings if r.editing == "none"]
+            [r.recording_id for r in scenario.recordings if r.editing == "none" and not r.noise]
         ),
         policy="rassg",
     )
