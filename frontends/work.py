@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import contextmanager
-from multiprocessing import get_context
-from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
+
+from simcore.workers import worker_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,12 +50,7 @@ def run_all(
         return
     with (
         _one_thread_each(),
-        ProcessPoolExecutor(
-            min(jobs, len(tasks)),
-            mp_context=get_context("spawn"),
-            initializer=_end_with,
-            initargs=(os.getpid(),),
-        ) as pool,
+        worker_pool(min(jobs, len(tasks))) as pool,
     ):
         futures = {pool.submit(function, task): size(task) for task in tasks}
         try:
@@ -70,17 +64,6 @@ def run_all(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _end_with(parent: int) -> None:
-    """A worker whose parent was killed would go on for minutes, beside the build that follows."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
