@@ -72,8 +72,9 @@ class CommitGuard(AtOnce):
                 return []
             return [Respond(event.id, job.status, job.number)]
         commands = self.started(event, view)
-        if self.hold and self._onset_us is None:
-            commands += self._judged(self._jobs[-1], self._said, view)
+        # Of what led to the call only a stop counts: its values are the agent's to choose.
+        if self.hold and self._onset_us is None and self._stops(self._said, self._jobs[-1], view):
+            commands += self._cancelled(self._jobs[-1], view)
         return commands
 
     def _same(self, key: str, view: View) -> Job | None:

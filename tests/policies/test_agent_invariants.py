@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("Book it.", "Stop.", "Wait, make it 4 p.m.", "Okay.", "No, 3 p.m. on Friday.")
 KINDS = (
-    "tool_call",
+    *("tool_call", "input_transcript", "interrupted") * 2,
     "activity_start",
-    "input_transcript",
-    "interrupted",
     "agent_audio_start",
     "agent_audio_end",
 )
@@ -38,9 +36,9 @@ BLOCKING = canonical({"behavior": "BLOCKING"})
 def agent_sessions(draw: st.DrawFn) -> Recording:
     """Calls, voices, transcripts, interruptions and speech in any order."""
     at, events, calls = 0, [], 0
-    for _ in range(draw(st.integers(1, 9))):
+    for place in range(draw(st.integers(1, 9))):
         at += draw(st.sampled_from([0, 1_000, 400_000, 1_500_000, 3_000_000, 9_000_000]))
-        kind = draw(st.sampled_from(KINDS))
+        kind = draw(st.sampled_from(KINDS)) if place else "tool_call"
         if kind == "tool_call":
             calls += 1
             args = canonical({"slot": draw(st.sampled_from(SLOTS))})

@@ -168,6 +168,17 @@ def test_a_correction_stops_by_keyword_and_updates_when_understood(play: Any) ->
     )
 
 
+def test_a_correction_to_what_is_called_for_already_is_a_cancellation(play: Any) -> None:
+    result = play(
+        call(1003),
+        call(2003, "call-2", "tomorrow 4pm"),
+        said(3000, "Wait, make it 4 p.m."),
+        intent="correction-aware",
+    )
+    assert told(result)[0] == (RESPONDED, "cancelled", 3000)
+    assert [v.outcome for v in result.versions] == ["cancelled", "executed"]
+
+
 def test_everything_off_is_no_guard(play: Any) -> None:
     events = (
         call(1003),
