@@ -108,18 +108,18 @@ def test_a_small_model_learns_the_format() -> None:
         "torch", reason="training needs torch: pip install 'rassg-sim[train]'"
     )
     short = replace(CHAINS, think=(4, 8), answer_think=(3, 6), answer=(2, 4), words=(6, 9))
-    contexts = [sequence(script, SpeculativeInteraction()) for script in drawn(short, 60)]
+    contexts = [sequence(script, SpeculativeInteraction()) for script in drawn(short, 40)]
     numbers = vocabulary(contexts)
-    train, held_out = contexts[:48], contexts[48:]
+    train, held_out = contexts[:32], contexts[32:]
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = _Model(torch, len(numbers))
     before = model.loss(held_out, numbers)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(6):
-        for first in range(0, len(train), 12):
+    for _ in range(5):
+        for first in range(0, len(train), 8):
             optimizer.zero_grad()
-            model.loss(train[first : first + 12], numbers).backward()
+            model.loss(train[first : first + 8], numbers).backward()
             optimizer.step()
     assert model.loss(held_out, numbers) < 0.5 * before
     # A call is an id, the tool, and an object: what follows "<call> id" is the tool's name.
@@ -131,7 +131,7 @@ def test_a_small_model_learns_the_format() -> None:
             if token == "<call>" and context.trained[place : place + 3] == (True,) * 3:
                 right += guesses[place + 1] == context.tokens[place + 2] == "search"
                 total += 1
-    assert total > 20
+    assert total > 10
     assert right >= 0.9 * total
 
 
@@ -140,9 +140,9 @@ class _Model:
 
     def __init__(self, torch: Any, size: int) -> None:
         self._torch = torch
-        self._embedding = torch.nn.Embedding(size, 32)
-        self._memory = torch.nn.GRU(32, 48, batch_first=True)
-        self._head = torch.nn.Linear(48, size)
+        self._embedding = torch.nn.Embedding(size, 24)
+        self._memory = torch.nn.GRU(24, 32, batch_first=True)
+        self._head = torch.nn.Linear(32, size)
 
     def parameters(self) -> list[Any]:
         parts = (self._embedding, self._memory, self._head)
