@@ -13,12 +13,12 @@ GGML := $(foreach set,AVX AVX2 FMA F16C BMI2,-DGGML_$(set)=ON) -DGGML_NATIVE=OFF
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help sim compare test lint bench recast wheel clean
+.PHONY: help sim compare test lint tables bench recast wheel clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-sim: $(VENV)/.core ## Run SCENARIO under POLICY (default: rassg on the ReCAST pilot)
+sim: $(VENV)/.core ## Run SCENARIO under POLICY (default: rassg on ReCAST)
 	$(BIN)/simcore run $(SCENARIO) --policy $(POLICY)
 
 compare: $(VENV)/.core ## Compare all policies of SCENARIO with the first
@@ -34,6 +34,11 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
+tables: $(VENV)/.dev ## Tables 1 and 2 with the forecast controls, and their page, in runs/tables
+	$(BIN)/simcore train controls recast/test --out build/tables.parquet
+	$(BIN)/simcore train evaluate scenarios/packs/recast/gru recast/test --out build/quality
+	$(BIN)/simcore tables --traces build/tables.parquet --quality build/quality/quality.json --jobs 2
+
 bench: $(VENV)/.dev ## Measure trajectories a second, as ratios to plain scripts
 	$(BIN)/python -m tests.benchmarks
 
@@ -41,6 +46,10 @@ recast: $(VENV)/.dev ## Make the ReCAST packs again, from where it was left: mod
 	$(PIP) --editable '.[synthesis]'
 	$(BIN)/simcore trace models --only base --only kokoro
 	$(BIN)/simcore recast build --service-scale $(SERVICE_SCALE)
+	$(BIN)/simcore train hazard --on recast/train --out scenarios/packs/recast/hazard.json
+	$(BIN)/simcore train gru
+	$(BIN)/simcore train forecast --model scenarios/packs/recast/hazard.json recast/train recast/dev-selection recast/test
+	$(BIN)/simcore train forecast --model scenarios/packs/recast/gru recast/test
 
 wheel: $(VENV)/.dev ## Build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 _Period = Annotated[str, typer.Option(help="Time between two forecasts: the control period.")]
-_Traces = Annotated[str, typer.Argument(help="A pack such as pilot/test, or a trace file.")]
+_Traces = Annotated[str, typer.Argument(help="A pack such as recast/test, or a trace file.")]
 _Model = Annotated[Path, typer.Argument(help="A model file, or a folder of GRU checkpoints.")]
 _Train = Annotated[str, typer.Option("--train", help="What was trained on.")]
 _Selection = Annotated[str, typer.Option("--selection", help="What chooses the epoch.")]

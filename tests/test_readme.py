@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +19,6 @@ NAMED = re.compile(r"# (\w+\.(?:py|yaml))\n")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the README tells to write."""
     place = tmp_path_factory.mktemp("readme")
-    shutil.copy(ROOT / "scenarios" / "packs" / "pilot" / "hazard.json", place)
     for language, text in BLOCKS:
         if language in ("python", "yaml") and (name := NAMED.match(text)):
             (place / name[1]).write_text(text)

@@ -184,7 +184,7 @@ def pack_names() -> list[str]:
 
 
 def resolve_traces(name_or_path: str, base_dir: str | Path) -> Path:
-    """The trace file of a pack such as `pilot/test`, else of a path relative to ``base_dir``.
+    """The trace file of a pack such as `recast/test`, else of a path relative to ``base_dir``.
 
     Raises ``InputError`` with the nearest pack where there is neither.
     """

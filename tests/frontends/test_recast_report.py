@@ -363,23 +363,23 @@ def test_the_same_packs_give_the_same_bytes(written: Path) -> None:
 
 def test_mistakes_are_said_before_anything_is_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(InputError, match="unknown trace pack 'pilot/tset'; did you mean"):
-        report(["pilot/tset"], out)
-    with pytest.raises(UsageError, match="two packs are called 'pilot/test'"):
-        report(["pilot/test", "pilot/test"], out)
+    with pytest.raises(InputError, match="unknown trace pack 'recast/tset'; did you mean"):
+        report(["recast/tset"], out)
+    with pytest.raises(UsageError, match="two packs are called 'recast/test'"):
+        report(["recast/test", "recast/test"], out)
     broken = tmp_path / "broken.jsonl"
     broken.write_text("{}\n", encoding="utf-8")
     with pytest.raises(InputErrors, match="line 1"):
         report([broken], out)
     with pytest.raises(UsageError, match="is a file, not a folder"):
-        report(["pilot/test"], broken)
+        report(["recast/test"], broken)
     assert not out.exists()
 
 
 def test_the_command_takes_the_recast_packs_that_are_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(packs_module, "pack_names", lambda: ["pilot/test"])
+    monkeypatch.setattr(packs_module, "pack_names", lambda: ["recast/test"])
     with pytest.raises(UsageError, match="no recast pack here"):
         recast_packs()
     monkeypatch.setattr(packs_module, "pack_names", lambda: ["recast/test", "recast/train"])

@@ -17,7 +17,7 @@ from simcore.files.scenarios import load_scenario
 if TYPE_CHECKING:
     from simcore.trace import Recording
 
-PACK = Path(__file__).parents[2] / "scenarios" / "packs" / "pilot"
+PACK = Path(__file__).parents[2] / "scenarios" / "packs" / "recast"
 PERIOD = 320_000
 
 
@@ -29,7 +29,7 @@ def recordings() -> tuple[Recording, ...]:
         replace(r, forecasts=(*r.forecasts[:1], *o.forecasts))
         for r, o in zip(traces, other, strict=True)
     ]
-    return with_controls(both, read_traces(PACK / "source.parquet"), PERIOD, seed=3)
+    return with_controls(both, read_traces(PACK / "train.parquet"), PERIOD, seed=3)
 
 
 def test_every_recording_has_every_control(recordings: tuple[Recording, ...]) -> None:
@@ -39,11 +39,11 @@ def test_every_recording_has_every_control(recordings: tuple[Recording, ...]) ->
 
 
 def test_adding_controls_twice_changes_nothing(recordings: tuple[Recording, ...]) -> None:
-    assert with_controls(recordings, read_traces(PACK / "source.parquet"), PERIOD, 3) == recordings
+    assert with_controls(recordings, read_traces(PACK / "train.parquet"), PERIOD, 3) == recordings
 
 
 def test_the_base_rate_is_that_of_training(recordings: tuple[Recording, ...]) -> None:
-    source = read_traces(PACK / "source.parquet")
+    source = read_traces(PACK / "train.parquet")
     stood = [o.outcomes == (11,) for r in source for o in observe(r, PERIOD)]
     for recording in recordings:
         forecast = recording.forecast("base-rate")

@@ -234,8 +234,8 @@ def test_nothing_to_learn_from() -> None:
         replace(ENDED, labelled=False),
         replace(ENDED, arrivals=(replace(ENDED.arrivals[0], argument=None),)),
     ):
-        with pytest.raises(InputError, match=r"^pilot/source: no recording with a target ends"):
-            fit([recording], "pilot/source")
+        with pytest.raises(InputError, match=r"^recast/train: no recording with a target ends"):
+            fit([recording], "recast/train")
 
 
 def test_a_model_comes_back_from_its_file_and_is_deterministic(tmp_path: Path) -> None:

@@ -157,8 +157,8 @@ BAD = {
     ),
     "pack": (
         "traces:",
-        "traces: pilot/tset\nignored:",
-        "line 3, traces: unknown trace pack 'pilot",
+        "traces: recast/tset\nignored:",
+        "line 3, traces: unknown trace pack 'recast",
     ),
     "trace file": (
         "traces:",

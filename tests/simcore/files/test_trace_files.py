@@ -395,13 +395,13 @@ def test_provenance_lies_beside_the_pack(tmp_path: Path) -> None:
 
 def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traces, "shipped_scenarios", lambda: tmp_path)
-    pack = tmp_path / "packs" / "pilot" / "test.parquet"
+    pack = tmp_path / "packs" / "recast" / "test.parquet"
     write_traces(pack, [recording_from_dict(good_row())])
     own = lines(tmp_path / "own.jsonl", good_row())
-    assert resolve_traces("pilot/test", "/nowhere") == pack
+    assert resolve_traces("recast/test", "/nowhere") == pack
     assert resolve_traces("own.jsonl", tmp_path) == own
-    with pytest.raises(InputError, match="unknown trace pack 'pilot/tset'; did you mean 'pilot/"):
-        resolve_traces("pilot/tset", tmp_path)
+    with pytest.raises(InputError, match="unknown trace pack 'recast/tset'; did you mean 'recast/"):
+        resolve_traces("recast/tset", tmp_path)
     with pytest.raises(InputError, match=r"there is no trace file 'other\.jsonl'"):
         resolve_traces("other.jsonl", tmp_path)
 

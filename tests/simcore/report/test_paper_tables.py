@@ -21,7 +21,7 @@ POLICIES = ["eou", "local_agreement", "rassg", "rassg-no-cancel", "consensus-2"]
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    """Eight pairs of the pilot under two actions; the one control is their own forecast's."""
+    """Eight pairs of ReCAST under two actions; the one control is their own forecast's."""
     loaded = load_scenario("tables", policies=POLICIES)
     recordings = tuple(
         replace(
