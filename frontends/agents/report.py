@@ -95,7 +95,7 @@ the largest tried; 0.00: not even without repeats."""
 
 _SURFACE: Final = """\
 Tool time is a factor on the recipe's; a point marks where a row passes one of the source's
-figures. They lie where the query gives little away before its end."""
+figures, the table says at which share of the query. A dash: nowhere in that row."""
 
 
 def _breaking(found: Sequence[Point]) -> Grid:

@@ -18,13 +18,16 @@ TOOLS = ("look", "find", "book")
 def rows(draw: st.DrawFn, *, slips: bool = True) -> dict[str, Any]:
     """A row of script/v1: calls, changes, removals and slips in any order, heard at any time."""
     times = sorted(draw(st.lists(st.integers(0, 4_000), min_size=1, max_size=4)))
-    graph, steps = Graph(), list[dict[str, Any]]()
-    for number in range(draw(st.integers(0, 8))):
+    graph, steps, heard = Graph(), list[dict[str, Any]](), 0
+    for number in range(draw(st.integers(0, 10))):
         stands = list(graph.calls)
-        acts = ["call"] + ["change", "remove", "think"] * bool(stands)
+        acts = ["call"] + ["change", "change", "remove", "think"] * bool(stands)
         act = draw(st.sampled_from(acts + ["repeat", "miss"] * (slips and bool(stands))))
+        # Mostly in the order in which it is heard, so that what changes has been done before.
+        last = len(times)
+        heard = draw(st.sampled_from([heard, min(heard + 1, last), draw(st.integers(0, last))]))
         step: dict[str, Any] = {
-            "heard": draw(st.integers(0, len(times))),
+            "heard": heard,
             "think": draw(st.integers(0, 40)),
         }
         if act == "remove":
@@ -37,7 +40,8 @@ def rows(draw: st.DrawFn, *, slips: bool = True) -> dict[str, Any]:
             ident = f"c{number}" if act == "call" else draw(st.sampled_from(stands))
             tool = draw(st.sampled_from(TOOLS)) if act == "call" else graph.calls[ident].tool
             inputs = [i for i in stands if i != ident and i not in graph.dependants(ident)]
-            used = draw(st.lists(st.sampled_from(inputs), unique=True)) if inputs else []
+            few = {"min_size": draw(st.integers(0, 1)), "max_size": 2, "unique": True}
+            used = draw(st.lists(st.sampled_from(inputs), **few)) if inputs else []
             refs = "".join(f',"{other}":"${other}"' for other in used)
             call = Call(ident, tool, f'{{"n":{number}{refs}}}')
             step |= _call(call)
