@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="agents", help="Scripts of agents that call while they listen.", no_args_is_help=True
 )
-export_app = typer.Typer(name="export-sft", invoke_without_command=True)
+# A command of its own, though plug-ins come as groups of them.
+export_app = typer.Typer(
+    name="export-sft",
+    invoke_without_command=True,
+    subcommand_metavar="",
+    context_settings={"allow_interspersed_args": True},
+)
 
 _Out = Annotated[Path, typer.Option(help="The file to write, in JSON Lines.")]
 _Seed = Annotated[int, typer.Option(min=0, help="Another seed, other scripts.")]

@@ -8,7 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
 
+from frontends.agents.commands import app, export_app
 from frontends.agents.generate import scripts
 from frontends.agents.recipe import CHAINS, DAGS, RECIPES, SPEECH
 from frontends.agents.sft import Context, export, read_ids, sequence, vocabulary, with_ids
@@ -101,6 +103,15 @@ def test_sequences_come_back_as_they_went(tmp_path: Path) -> None:
         assert "".join(part["text"] for part in segments).split(" ") == list(context.tokens)
         flags = [part["label"] for part in segments for _ in part["text"].split()]
         assert flags == list(context.trained)
+
+
+def test_commands_draw_and_export(tmp_path: Path) -> None:
+    mine, out = tmp_path / "mine.jsonl", tmp_path / "train.jsonl"
+    runner = CliRunner()
+    drawn = runner.invoke(app, ["generate", "dags", "--out", str(mine), "--count", "2"])
+    assert drawn.exit_code == 0
+    done = runner.invoke(export_app, [str(mine), "--out", str(out), "--format", "segments"])
+    assert (done.exit_code, len(out.read_text().splitlines())) == (0, 2)
 
 
 def test_a_small_model_learns_the_format() -> None:
