@@ -6,6 +6,7 @@ POLICY ?= rassg
 SCENARIO ?= scenarios/recast_prospective.yaml
 # How long a decode takes where the recognizer will run, relative to the computer that builds a pack.
 SERVICE_SCALE ?= 1
+RECAST := recast/dev-selection recast/dev-calibration recast/test
 # llama-cpp-python comes as source: compiled once, for any x86-64, and kept.
 WHEELS ?= $(or $(RASSG_SIM_CACHE),$(HOME)/.cache/rassg-sim)/wheels
 COMPILE_LIMIT ?= 1200
@@ -48,8 +49,8 @@ recast: $(VENV)/.dev ## Make the ReCAST packs again, from where it was left: mod
 	$(BIN)/simcore recast build --service-scale $(SERVICE_SCALE)
 	$(BIN)/simcore train hazard --on recast/train --out scenarios/packs/recast/hazard.json
 	$(BIN)/simcore train gru
-	$(BIN)/simcore train forecast --model scenarios/packs/recast/hazard.json recast/train recast/dev-selection recast/test
-	$(BIN)/simcore train forecast --model scenarios/packs/recast/gru recast/test
+	$(BIN)/simcore train forecast --model scenarios/packs/recast/hazard.json $(RECAST)
+	$(BIN)/simcore train forecast --model scenarios/packs/recast/gru $(RECAST)
 
 wheel: $(VENV)/.dev ## Build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
+from frontends.cache import DecodeCache
 from frontends.models import model_folder
-from frontends.recast.build import ENCODER_FRAMES, speak_group
-from frontends.recast.recipe import SPLITS, Item, all_items
-from frontends.recast.record import SUFFIX, Record, read_records
+from frontends.recast.build import ENCODER_FRAMES, finished_records, group_keys, make_groups
+from frontends.recast.recipe import SPLITS, all_items
+from frontends.recast.record import SUFFIX, read_records
 from simcore.files.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
+
+    from frontends.recast.record import Record
 
 for package in ("faster_whisper", "kokoro_onnx"):
     pytest.importorskip(package, reason=f"needs {package}: pip install 'rassg-sim[synthesis]'")
@@ -25,32 +27,42 @@ pytestmark = [
         reason="needs models: simcore trace models --only base --only kokoro",
     ),
 ]
-FIVE = 5
 
 
-def shortest() -> Iterator[tuple[Item, Record]]:
-    """The shortest recording of each split, and of whole the next."""
+def five() -> list[Record]:
+    """The shortest recordings: one of each split, another of train."""
     folder = shipped_scenarios() / "packs" / "recast"
-    items = {item.name: item for item in all_items()}
-    records = [
-        sorted(read_records(folder / f"{split}{SUFFIX}"), key=lambda record: record.ends[-1])
-        for split in SPLITS
-    ]
-    chosen = [own[0] for own in records] + [records[-1][1]]
-    for record in chosen[:FIVE]:
-        yield items[record.group_id], record
+    chosen = []
+    for split in (*SPLITS, "train"):
+        records = read_records(folder / f"{split}{SUFFIX}")
+        records = [record for record in records if record not in chosen]
+        chosen.append(min(records, key=lambda record: record.ends[-1]))
+    return chosen
 
 
-@pytest.mark.parametrize("number", range(FIVE))
-def test_a_recording_made_again_is_the_same(number: int) -> None:
-    from frontends.recast.synth import Kokoro
+def test_five_recordings_made_again_are_the_same(tmp_path: Path) -> None:
     from frontends.whisper import Whisper
 
-    item, record = list(shortest())[number]
-    takes = speak_group(item, Kokoro())
-    (take,) = (t for t in takes if t.columns["recording_id"] == record.recording_id)
-    assert take.columns == record.columns
-    samples = (take.samples / np.float32(32_768)).astype(np.float32)
+    records = five()
+    groups = {record.group_id for record in records}
+    items = [item for item in all_items() if item.name in groups]
     whisper = Whisper("base", encoder_frames=ENCODER_FRAMES)
-    for end, words in zip(record.ends, record.words, strict=True):
-        assert tuple(word.text for word in whisper.decode(samples[:end]).words) == words
+    make_groups(
+        tmp_path,
+        whisper,
+        DecodeCache(tmp_path / "decodes"),
+        [],
+        items=items,
+        jobs=2,
+        progress=lambda label, done, total: None,
+    )
+    keys = group_keys(whisper, items)
+    again = {
+        record.recording_id: record
+        for split in SPLITS
+        for record in finished_records(tmp_path, tmp_path, split, keys)
+    }
+    for record in records:
+        made = again[record.recording_id]
+        assert made.columns == record.columns
+        assert made.words == record.words

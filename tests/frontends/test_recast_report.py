@@ -379,7 +379,7 @@ def test_mistakes_are_said_before_anything_is_written(tmp_path: Path) -> None:
 def test_the_command_takes_the_recast_packs_that_are_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(packs_module, "pack_names", lambda: ["recast/test"])
+    monkeypatch.setattr(packs_module, "pack_names", lambda: ["guard/sessions"])
     with pytest.raises(UsageError, match="no recast pack here"):
         recast_packs()
     monkeypatch.setattr(packs_module, "pack_names", lambda: ["recast/test", "recast/train"])

@@ -32,7 +32,7 @@ def test_too_few_groups() -> None:
 
 
 def test_the_cheapest_threshold_is_chosen_beside_the_usual_one() -> None:
-    scenario = load_scenario("recast_prospective", traces="recast/train")
+    scenario = load_scenario("recast_prospective", traces="recast/dev-selection")
     scenario = replace(scenario, recordings=scenario.recordings[:12], actions=scenario.actions[:1])
     points = curve(scenario, (0.0, 0.95, 0.96, None))
     assert [point.threshold for point in points] == [0.0, 0.95, 0.96, None]
@@ -42,7 +42,7 @@ def test_the_cheapest_threshold_is_chosen_beside_the_usual_one() -> None:
     assert (points[0].delay_s or 0) < (points[3].delay_s or 0)
     chosen = best(points)
     assert chosen.cost == min(point.cost for point in points)
-    found = document(scenario, "recast/train", points)
+    found = document(scenario, "recast/dev-selection", points)
     assert found["chosen"]["threshold"] == chosen.threshold
     assert found["usual"]["threshold"] == 0.95
     assert str(table(points)).count("lowest cost") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -16,27 +17,32 @@ from simcore.report.paper_tables import sections
 from simcore.report.study import Study, build_study, weighted, with_controls
 from simcore.report.summary import build_summary
 
+if TYPE_CHECKING:
+    from simcore.trace import Recording
+
 POLICIES = ["eou", "local_agreement", "rassg", "rassg-no-cancel", "consensus-2"]
 
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
     """Eight pairs of ReCAST under two actions; the one control is their own forecast's."""
-    loaded = load_scenario("tables", policies=POLICIES)
-    recordings = tuple(
-        replace(
-            r,
-            editing=None if r.variant == "stable" else ("none" if index % 4 == 1 else "seen"),
+    loaded = load_scenario("tables", policies=POLICIES, overrides=["checkpoints=[hazard]"])
+
+    def with_three(index: int, recording: Recording) -> Recording:
+        own = recording.forecast("hazard")
+        assert own is not None
+        stable = recording.variant == "stable"
+        return replace(
+            recording,
+            editing=None if stable else ("none" if index % 4 == 1 else "seen"),
             forecasts=(
-                *r.forecasts,
-                replace(r.forecasts[0], checkpoint="hazard-permuted"),
-                replace(
-                    r.forecasts[0], checkpoint="always", p_bad=(1.0,) * len(r.forecasts[0].p_bad)
-                ),
+                own,
+                replace(own, checkpoint="hazard-permuted"),
+                replace(own, checkpoint="always", p_bad=(1.0,) * len(own.p_bad)),
             ),
         )
-        for index, r in enumerate(loaded.recordings[:16])
-    )
+
+    recordings = tuple(with_three(*pair) for pair in enumerate(loaded.recordings[:16]))
     noisy = replace(recordings[1], recording_id="noisy", noise="10 dB")
     recordings = (*recordings, noisy)
     return with_controls(replace(loaded, recordings=recordings, actions=loaded.actions[:2]))
