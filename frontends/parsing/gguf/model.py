@@ -7,6 +7,7 @@ answer, would depend on what was asked before.
 
 from __future__ import annotations
 
+import atexit
 import time
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
@@ -46,6 +47,8 @@ class Model:
                 f"{file}: the model cannot be loaded, it is cut short or of a kind that this "
                 f"llama-cpp-python does not know ({error})"
             ) from None
+        # At the interpreter's end the library is gone before the model that a cache holds.
+        atexit.register(self._llama.close)
         template = self._llama.metadata.get("tokenizer.chat_template")
         if not template:
             raise MissingError(
