@@ -177,3 +177,21 @@ class _Model:
             ids = self._torch.tensor([with_ids(context, numbers)["input_ids"]])
             found: list[int] = self._scores(ids)[0].argmax(-1).tolist()
             return found
+
+
+def test_the_report_compares_the_systems_and_keeps_every_point(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["report", "--out", str(out), "--count", "6", "--sweep", "2"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    text = (out / "report.md").read_text()
+    for title in ("chains", "dags", "speech", "Where speculation stops paying", "Growth"):
+        assert f"## {title}" in text
+    for row in ("sequential", "asynchronous", "speculative", "speculative, writes not held"):
+        assert text.count(f"| {row} |") == 3
+    points = json.loads((out / "points.json").read_text())
+    assert {point["sweep"] for point in points} == {"surface", "calls", "words", "slips"}
+    for point in points:
+        assert point["speed_up"] == point["sequential_s"] / point["speculative_s"]
+    for name in ("surface", "growth"):
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
