@@ -27,7 +27,7 @@ compare: $(VENV)/.core ## Compare all policies of SCENARIO with the first
 
 test: $(VENV)/.gguf lint ## Lint, type-check and test everything
 	-$(BIN)/simcore trace models --only tiny.en
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -111,7 +111,7 @@ def _canonical(value: Any, schema: Mapping[str, Any], name: str = "") -> Any:
     for choice in schema.get("enum", ()):
         if _text(choice) == plain:
             return choice
-    return _moment(value, schema, name) or plain
+    return _moment(value if isinstance(value, str) else plain, schema, name) or plain
 
 
 def _number(value: Any) -> Any:
@@ -135,12 +135,11 @@ def _text(value: Any) -> str:
     return free_text(str(value))
 
 
-def _moment(value: Any, schema: Mapping[str, Any], name: str) -> str | None:
+def _moment(value: str, schema: Mapping[str, Any], name: str) -> str | None:
     """The ISO form of a date or time of day, None for another field or for words such as Friday."""
     parts = [part.lower() for part in _NAME_PARTS.findall(name)]
-    if not isinstance(value, str) or not (
-        schema.get("format") in ("date", "time", "date-time") or (parts and parts[-1] in _TIMES)
-    ):
+    timed = schema.get("format") in ("date", "time", "date-time")
+    if not timed and not (parts and parts[-1] in _TIMES):
         return None
     try:
         from dateutil import parser

@@ -191,7 +191,7 @@ class Agent:
             return step.about in calls and all(other.about != step.about for other in earlier)
         if step.call is not None:
             return all(other in calls for other in step.call.references) and not any(
-                other.remove == step.about for other in self._before(step)
+                step.about in self._removals.get(id(other), ()) for other in self._before(step)
             )
         # Not before all that is to outlive what is removed has been turned to something else.
         gone = self._removals.get(id(step), set())

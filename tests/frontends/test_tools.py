@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frontends.tools.catalog import Tool, read_tools
@@ -214,6 +214,7 @@ VALUES = SIMPLE | st.lists(SIMPLE, max_size=2) | st.dictionaries(st.text(), SIMP
 
 
 @settings(deadline=None)
+@example(arguments={"date": 510501})
 @given(st.dictionaries(st.sampled_from(sorted(TOOLS["search_flights"].properties)), VALUES))
 def test_canonical_form_is_final(arguments: dict[str, Any]) -> None:
     once = one(**arguments)

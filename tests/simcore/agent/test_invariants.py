@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policies.speculative_interaction import SpeculativeInteraction
@@ -23,6 +23,28 @@ SYSTEMS = st.sampled_from(["speculative", "asynchronous", "sequential"])
 CAPACITY = st.sampled_from([None, 1, 2])
 
 
+def _look(ident: str, heard: int, **arguments: Any) -> dict[str, Any]:
+    return {"heard": heard, "think": 0, "call": ident, "tool": "look", "arguments": arguments}
+
+
+# The removal takes c1 along, and c1 is made again after it; both can be done at once.
+REMOVED_THEN_MADE_AGAIN = {
+    "schema": "script/v1",
+    "id": "removed",
+    "tokens_per_second": 100,
+    "tools": {"look": {"runtime": "0 ms"}},
+    "speech": [{"at": "0 ms", "text": "so um"}],
+    "steps": [
+        _look("c0", 0, n=0),
+        _look("c1", 0, n=1, c0="$c0"),
+        {"heard": 1, "think": 0, "remove": "c0"},
+        _look("c1", 1, n=6),
+        {"think": 0, "answer": 3},
+    ],
+}
+
+
+@example(row=REMOVED_THEN_MADE_AGAIN, ignore_repeats=False, capacity=None)
 @given(rows(), st.booleans(), CAPACITY)
 @settings(max_examples=250, deadline=None)
 def test_a_task_manager_does_what_stands_and_nothing_else(
