@@ -26,6 +26,7 @@ _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
 _SPACES: Final = re.compile(r"_|(?<!\d)/|/(?!\d)")
 # Kept where it stands between two digits: 12.5, 16:00.
 _PUNCTUATION: Final = re.compile(r"(?<!\d)[.:]|[.:](?!\d)|[^\w\s.:/$€£%°+]")
+_ROUNDS: Final = 4
 _TIMES: Final = ("date", "day", "time", "datetime")
 _NAME_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -102,6 +103,15 @@ def _canonical(value: Any, schema: Mapping[str, Any], name: str = "") -> Any:
         return {key: _canonical(item, fields.get(key, {}), key) for key, item in value.items()}
     if isinstance(value, list):
         return [_canonical(item, schema.get("items", {}), name) for item in value]
+    # What punctuation hid may be a number or a date: a form is final when nothing changes it.
+    for _ in range(_ROUNDS):
+        before, value = value, _scalar(value, schema, name)
+        if value == before:
+            break
+    return value
+
+
+def _scalar(value: Any, schema: Mapping[str, Any], name: str) -> Any:
     kinds = _kinds(schema)
     if kinds & {"number", "integer"} or (not kinds and not isinstance(value, str)):
         return _number(value)

@@ -215,6 +215,7 @@ VALUES = SIMPLE | st.lists(SIMPLE, max_size=2) | st.dictionaries(st.text(), SIMP
 
 @settings(deadline=None)
 @example(arguments={"date": 510501})
+@example(arguments={"max_price": "0\x08"})
 @given(st.dictionaries(st.sampled_from(sorted(TOOLS["search_flights"].properties)), VALUES))
 def test_canonical_form_is_final(arguments: dict[str, Any]) -> None:
     once = one(**arguments)
