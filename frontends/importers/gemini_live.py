@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simcore.errors import InputError, InputErrors, nearest
 from simcore.files.faults import explain, path_text
+from simcore.files.trace_model import LoggedType
 from simcore.scenario import Behavior
 from simcore.trace import AgentEvent, Recording, canonical
 
@@ -32,18 +33,7 @@ class _Row(BaseModel):
 
 class EventRow(_Row):
     t_ms: Milliseconds
-    type: Literal[
-        "activity_start",
-        "activity_end",
-        "input_transcript",
-        "tool_call",
-        "tool_response",
-        "interrupted",
-        "user_audio_start",
-        "user_audio_end",
-        "agent_audio_start",
-        "agent_audio_end",
-    ]
+    type: LoggedType
     id: str | None = None
     name: str | None = None
     args: Any = None

@@ -95,16 +95,10 @@ class _Draw:
             carriers = tuple(carrier for carrier in carriers if not carrier.tool)
         return carriers[self.turn % len(carriers)]
 
-    def value(self, *others: Spoken) -> Spoken:
-        """A value of the domain unlike the others."""
-        return self._unlike(self.domain, others)
-
-    def second(self, field: Domain, *others: Spoken) -> Spoken:
-        return self._unlike(field, others)
-
-    def _unlike(self, domain: Domain, others: tuple[Spoken, ...]) -> Spoken:
+    def value(self, *others: Spoken, field: Domain | None = None) -> Spoken:
+        """A value of the field (by default of the domain) unlike the others."""
         while True:
-            value = draw_value(domain, self.rng)
+            value = draw_value(field or self.domain, self.rng)
             if all(value.fields != other.fields for other in others):
                 return value
 
@@ -248,8 +242,8 @@ def _other_field(draw: _Draw) -> _Made:
     carriers = draw.grammar.two[draw.domain]
     carrier, edit = carriers[draw.turn % len(carriers)], draw.edit()
     assert carrier.field is not None
-    value, first = draw.value(), draw.second(carrier.field)
-    second = draw.second(carrier.field, first)
+    value, first = draw.value(), draw.value(field=carrier.field)
+    second = draw.value(first, field=carrier.field)
     aside, last = draw.tails(2)
     before, after = draw.call(carrier, value, first), draw.call(carrier, value, second)
     shared = (

@@ -132,7 +132,7 @@ Settings = Annotated[
     WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "null"}]}),
 ]
 
-EventType = Literal[
+LoggedType = Literal[
     "activity_start",
     "activity_end",
     "input_transcript",
@@ -143,9 +143,9 @@ EventType = Literal[
     "user_audio_end",
     "agent_audio_start",
     "agent_audio_end",
-    "query_update",
-    "final_query",
 ]
+"""What the log of a live agent holds."""
+EventType = Literal[LoggedType, "query_update", "final_query"]
 
 
 class _Row(BaseModel):

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typer.testing import CliRunner
 
+from frontends.commands import app
 from frontends.protocol import Decode, Word
 
 if TYPE_CHECKING:
@@ -56,3 +58,10 @@ def wav(path: Path, samples: NDArray[np.int16], *, rate: int = RATE, channels: i
         file.setframerate(rate)
         file.writeframes(samples.astype("<i2").tobytes())
     return path
+
+
+def run_trace(*arguments: Any) -> str:
+    """What a `simcore trace` command that succeeds prints."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from typer.testing import CliRunner
 
 import simcore.registry
 from frontends.build import (
@@ -20,14 +19,13 @@ from frontends.build import (
     provenance,
 )
 from frontends.cache import DecodeCache, ParseCache
-from frontends.commands import app
 from frontends.metadata import Source
 from frontends.parsing.remembered import Remembered
 from frontends.protocol import Decode, Parsed, Word
 from simcore.errors import UsageError
 from simcore.files.traces import read_traces
 
-from .fakes import Fake, no_pauses, noise, wav
+from .fakes import Fake, no_pauses, noise, run_trace, wav
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -219,12 +217,6 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def run(*arguments: Any) -> str:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
 def test_a_data_set_becomes_a_pack(release: Path, tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp", reason="needs llama-cpp-python (extra 'gguf')")
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
@@ -232,7 +224,7 @@ def test_a_data_set_becomes_a_pack(release: Path, tmp_path: Path) -> None:
 
     model = write_qwen2(tmp_path / "qwen2.gguf")
     out = tmp_path / "pack.parquet"
-    said = run(
+    said = run_trace(
         "build",
         *("--dataset", "fdb-v3", "--root", release, "--tools", tmp_path / "tools.json"),
         *("--parser", f"gguf:{model}", "--context", 2048, "--skip-longer", "5 s"),
@@ -270,6 +262,6 @@ def test_a_data_set_becomes_a_pack(release: Path, tmp_path: Path) -> None:
 )
 def test_a_wrong_option_is_one_line(tmp_path: Path, options: list[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        run("build", *options, "--out", tmp_path / "pack.parquet")
+        run_trace("build", *options, "--out", tmp_path / "pack.parquet")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

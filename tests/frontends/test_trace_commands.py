@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
 
 import simcore.registry
-from frontends.commands import app
 from frontends.parsing.lexicon import Lexicon
 from simcore.errors import InputError, SimcoreError, UsageError
 from simcore.files.traces import read_traces
 
-from .fakes import Fake, noise, wav
+from .fakes import Fake, noise, run_trace, wav
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,16 +43,10 @@ def folder(tmp_path: Path) -> Path:
     return audio
 
 
-def run(*arguments: Any) -> str:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
 def test_build_writes_a_pack_and_says_how_good_it_is(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
     out = tmp_path / "packs" / "own.parquet"
-    said = run("build", folder, "--out", out, "--jobs", 1)
+    said = run_trace("build", folder, "--out", out, "--jobs", 1)
     assert "1 recordings, 7 arrivals, the final parse is right in 1 of 1" in said
     assert "decoding: 7 of 7" in said
     (recording,) = read_traces(out)
@@ -76,7 +68,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(
 ) -> None:
     out = tmp_path / "own.parquet"
     with pytest.raises(error) as caught:
-        run("build", folder, "--out", out, *options)
+        run_trace("build", folder, "--out", out, *options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not out.exists()
@@ -84,12 +76,12 @@ def test_a_mistake_is_one_line_and_writes_nothing(
 
 def test_a_folder_without_metadata(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the folder has no metadata\.jsonl"):
-        run("build", tmp_path, "--out", tmp_path / "own.parquet")
+        run_trace("build", tmp_path, "--out", tmp_path / "own.parquet")
 
 
 def test_an_unknown_model(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown model 'tiny'; did you mean 'tiny\.en'"):
-        run("models", "--only", "tiny")
+        run_trace("models", "--only", "tiny")
 
 
 def test_nothing_heavy_is_imported_for_the_help() -> None:

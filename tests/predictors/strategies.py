@@ -17,15 +17,21 @@ FOUR = '{"arguments":{"time":"16:00"},"tool":"book"}'
 WORDS = ("book", "a table", "at three", "at four", "no", "wait", "Please.", "on the...", "b-", ",")
 
 
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+
+
 @st.composite
-def recordings(draw: st.DrawFn) -> Recording:
+def recordings(
+    draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS, *, labelled: bool = False
+) -> Recording:
+    """Any recording; `labelled` ones have a call that is right."""
     times = draw(st.lists(st.integers(1, 30), min_size=1, max_size=10, unique=True))
     times = [n * 200_000 for n in sorted(times)]
     arrivals = tuple(
         Arrival(
             time - draw(st.integers(0, 100_000)),
             time,
-            " ".join(draw(st.lists(st.sampled_from(WORDS), max_size=8))),
+            draw(texts),
             draw(st.none() | st.floats(0, 1)),
             draw(st.sampled_from(["A", "B", None])),
             time == times[-1],
@@ -38,8 +44,8 @@ def recordings(draw: st.DrawFn) -> Recording:
         recording_id=str(draw(st.integers())),
         audio_end_us=times[-1],
         arrivals=arrivals,
-        labelled=draw(st.booleans()),
-        target=draw(st.sampled_from(["A", "B", None])),
+        labelled=labelled or draw(st.booleans()),
+        target=draw(st.sampled_from(["A", "B"] if labelled else ["A", "B", None])),
         repairs=() if onset is None else (Repair(onset, onset + 500_000, "prospective"),),
     )
 

@@ -18,6 +18,8 @@ from predictors.labels import STEP_US, observe
 from simcore.errors import InputError
 from simcore.trace import INTERVAL_ENDS_US, Arrival, Recording, Repair
 
+from .strategies import recordings
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -38,32 +40,7 @@ def constant(event: float, end: float, ongoing: float, wrong: float) -> Hazard:
     return Hazard(no_cue=rates, editing_phrase=rates, training=TRAINING)
 
 
-@st.composite
-def recordings(draw: st.DrawFn) -> Recording:
-    times = draw(st.lists(st.integers(1, 30), min_size=1, max_size=10, unique=True))
-    times = [n * 200_000 for n in sorted(times)]
-    arrivals = tuple(
-        Arrival(
-            time - draw(st.integers(0, 100_000)),
-            time,
-            draw(st.sampled_from(PHRASES)),
-            draw(st.none() | st.floats(0, 1)),
-            draw(st.sampled_from(["A", "B", None])),
-            time == times[-1],
-        )
-        for time in times
-    )
-    onset = draw(st.none() | st.integers(0, 6_000_000))
-    return Recording(
-        recording_id=str(draw(st.integers())),
-        audio_end_us=times[-1],
-        arrivals=arrivals,
-        labelled=True,
-        target=draw(st.sampled_from(["A", "B"])),
-        repairs=() if onset is None else (Repair(onset, onset + 500_000, "prospective"),),
-    )
-
-
+RECORDINGS = recordings(st.sampled_from(PHRASES), labelled=True)
 ENDED = Recording(
     recording_id="ended",
     audio_end_us=1_000_000,
@@ -73,7 +50,7 @@ ENDED = Recording(
 )
 
 
-@given(st.lists(recordings(), max_size=4), recordings())
+@given(st.lists(RECORDINGS, max_size=4), RECORDINGS)
 @settings(max_examples=50, deadline=None)
 def test_masses_are_a_distribution_at_every_tick_of_a_version(
     training: list[Recording], recording: Recording
@@ -89,13 +66,13 @@ def test_masses_are_a_distribution_at_every_tick_of_a_version(
         assert p_bad == 1 - masses[11]
 
 
-@given(recordings(), st.data())
+@given(RECORDINGS, st.data())
 @settings(max_examples=50, deadline=None)
 def test_the_future_changes_no_earlier_forecast(recording: Recording, data: st.DataObject) -> None:
     model = fit([ENDED], "t")
     time = data.draw(st.integers(0, 40)) * 320_000
     past = tuple(a for a in recording.arrivals if a.arrived_at_us <= time)
-    later = data.draw(recordings()).arrivals
+    later = data.draw(RECORDINGS).arrivals
     future = tuple(
         replace(a, arrived_at_us=time + a.arrived_at_us, prefix_end_us=time + a.prefix_end_us)
         for a in later
