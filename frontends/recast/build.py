@@ -7,14 +7,14 @@ A build that is killed at any point goes on with the groups that are missing.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontends.audio import write_wav
+from frontends.audio import read_audio, write_wav
 from frontends.build import prefix_ends
 from frontends.cache import DecodeCache, decode_key
 from frontends.pauses import trailing_silence
@@ -22,7 +22,7 @@ from frontends.recast.noise import add_noise, make_babble
 from frontends.recast.recipe import SEED, Item, all_items, noisy_items
 from frontends.recast.record import SUFFIX, Record, read_records, record_from_row, record_of
 from frontends.recast.synth import Kokoro, describe_synthesizer
-from frontends.recast.timeline import TooLong, lay_out
+from frontends.recast.timeline import Take, TooLong, lay_out
 from frontends.work import run_all
 from simcore.files.atomic import write_atomic
 
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from frontends.protocol import Recognizer
-    from frontends.recast.timeline import Take
     from simcore.progress import Progress
 
 ENCODER_FRAMES = 1_500
@@ -130,9 +131,12 @@ def _engine() -> Kokoro:
 def _make(task: _Task) -> None:
     """Make one group; its file is written last, so that a killed run starts it again."""
     item = task.item
-    takes = speak_group(item, _engine())
-    if item.noise is not None:
-        takes = add_noise(takes, _babble(task.work), item.noise, f"{SEED}/{item.index}")
+    if item.noise is None:
+        takes = speak_group(item, _engine())
+    else:
+        takes = _spoken(item, task) or speak_group(item, _engine())
+        seed = f"{SEED}/{item.subset}/{item.index}"
+        takes = add_noise(takes, _babble(task.work), item.noise, seed)
     rows = []
     for take in takes:
         name = f"{take.columns['recording_id']}.wav"
@@ -140,6 +144,21 @@ def _make(task: _Task) -> None:
         rows.append(asdict(_hear(take, task)))
     path = task.work / "groups" / f"{item.name}.json"
     write_atomic(path, json.dumps(rows, ensure_ascii=False).encode())
+
+
+def _spoken(item: Item, task: _Task) -> list[Take]:
+    """The clean recordings of a noisy copy, where they were made here."""
+    clean = replace(item, pack=item.split)
+    records = _records(task.work, clean, group_keys(task.recognizer, [clean])[clean])
+    folder = task.work / "audio" / clean.pack
+    return [
+        Take(_whole(read_audio(folder / f"{record.recording_id}.wav")), record.columns)
+        for record in records
+    ]
+
+
+def _whole(samples: NDArray[np.float32]) -> NDArray[np.int16]:
+    return (samples * 32_768).astype(np.int16)
 
 
 def _babble(work: Path) -> Path:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from frontends.recast.report.command import report_command
+from simcore.errors import UsageError
 
 app = typer.Typer(
     name="recast", help="Make the ReCAST data set, and report on it.", no_args_is_help=True
@@ -19,9 +20,12 @@ _Out = Annotated[Path, typer.Option(help="Where the packs and their decodes go."
 _Work = Annotated[Path, typer.Option(help="Where audio and unfinished work go and stay.")]
 _Asr = Annotated[str, typer.Option(help="A Whisper model's folder or name.")]
 _Scale = Annotated[
-    float,
+    list[str] | None,
     typer.Option(
-        min=0, help="How long a decode takes where the recognizer will run, relative to here."
+        "--service-scale",
+        metavar="[PROCESSOR=]NUMBER",
+        help="How long a decode takes where the recognizer will run, relative to the processor "
+        "that made it, such as X86_V3=0.4; without a name: to those not named. [default: 1]",
     ),
 ]
 _OUT = Path("scenarios/packs/recast")
@@ -33,7 +37,7 @@ def build(
     out: _Out = _OUT,
     work: _Work = _WORK,
     asr: _Asr = "base",
-    service_scale: _Scale = 1.0,
+    service_scale: _Scale = None,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time, with what is finished.")
     ] = None,
@@ -53,6 +57,7 @@ def build(
     from frontends.whisper import Whisper
     from simcore.progress import show_progress
 
+    _scales(service_scale or [])
     until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     packs = (*SPLITS, *NOISES)
     finished = [record for name in packs for record in read_records(out / f"{name}{SUFFIX}")]
@@ -71,7 +76,7 @@ def build(
 
 @app.command("pack")
 def pack(
-    out: _Out = _OUT, work: _Work = _WORK, asr: _Asr = "base", service_scale: _Scale = 1.0
+    out: _Out = _OUT, work: _Work = _WORK, asr: _Asr = "base", service_scale: _Scale = None
 ) -> None:
     """Write packs of what is finished so far: no audio is made or decoded."""
     from frontends.parsing.lexicon import Lexicon
@@ -79,8 +84,9 @@ def pack(
     from frontends.recast.packs import write_packs
     from frontends.whisper import Whisper
 
+    scales = _scales(service_scale or [])
     recognizer = Whisper(asr, encoder_frames=ENCODER_FRAMES)
-    for line in write_packs(out, work, recognizer, Lexicon(), service_scale=service_scale):
+    for line in write_packs(out, work, recognizer, Lexicon(), scales=scales):
         typer.echo(line)
 
 
@@ -91,3 +97,19 @@ def freeze_parser(out: _Out = _OUT) -> None:
     from frontends.recast.packs import freeze
 
     freeze(out, Lexicon())
+
+
+def _scales(given: list[str]) -> dict[str, float]:
+    scales = {}
+    for text in given:
+        processor, _, number = text.rpartition("=")
+        try:
+            scales[processor] = float(number)
+        except ValueError:
+            scales[processor] = -1
+        if not 0 <= scales[processor] < float("inf"):
+            raise UsageError(
+                f"--service-scale takes a number, or a processor's name and a number such as "
+                f"X86_V3=0.4, not '{text}'"
+            )
+    return scales

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from frontends.recast.record import Record
     from simcore.trace import Recording
 
+Scales = Mapping[str, float]
+ONE: Final[Scales] = {"": 1.0}
+
 FROZEN: Final = "frozen.json"
 SOURCE: Final = frozenset(SPLITS) - {"test"}
 """What the parser may be developed on."""
@@ -49,10 +53,12 @@ class _Decodes:
 
 
 def write_packs(
-    out: Path, work: Path, recognizer: Recognizer, parser: Parser, *, service_scale: float = 1.0
+    out: Path, work: Path, recognizer: Recognizer, parser: Parser, *, scales: Scales = ONE
 ) -> Iterator[str]:
     """Write the decodes and the pack of each split that has any; yields a line about each.
 
+    `scales` says how long a decode takes where the recognizer will run, relative to the processor
+    that made a record; the name "" stands for every processor that is not named.
     The test is parsed only by the parser that was frozen: raises `InputError` otherwise.
     """
     keys = group_keys(recognizer, [*all_items(), *noisy_items()])
@@ -64,17 +70,22 @@ def write_packs(
         write_records(out / f"{pack}{SUFFIX}", records)
         if pack not in SOURCE:
             require_frozen(out, parser)
-        packed = [parse_record(record, parser, service_scale=service_scale) for record in records]
+        packed = [parse_record(record, parser, scales) for record in records]
         path = out / f"{pack}.parquet"
-        made = _provenance(pack, records, recognizer, parser, service_scale)
+        made = _provenance(pack, records, recognizer, parser, scales)
         write_traces(path, packed, provenance=made)
         groups = made["groups"]
         yield f"{path}: {groups['made']} of {groups['planned']} groups, {accuracy(packed)}"
 
 
-def parse_record(record: Record, parser: Parser, *, service_scale: float = 1.0) -> Recording:
+def parse_record(record: Record, parser: Parser, scales: Scales = ONE) -> Recording:
     """The trace of a record as a parser reads it."""
-    return assemble(record.heard(), parser, _Decodes(record.decodes()), service_scale=service_scale)
+    scale = scale_of(record.processor, scales)
+    return assemble(record.heard(), parser, _Decodes(record.decodes()), service_scale=scale)
+
+
+def scale_of(processor: str, scales: Scales) -> float:
+    return scales.get(processor, scales.get("", 1.0))
 
 
 def accuracy(packed: Sequence[Recording]) -> str:
@@ -111,12 +122,11 @@ def _provenance(
     records: Sequence[Record],
     recognizer: Recognizer,
     parser: Parser,
-    service_scale: float,
+    scales: Scales,
 ) -> dict[str, Any]:
     items = [item for item in (*all_items(), *noisy_items()) if item.pack == pack]
     planned = Counter(item.subset for item in items)
     made = Counter({record.key: record.columns["subset"] for record in records}.values())
-    services = sorted(service for record in records for service in record.service_us)
     audio = sha256("".join(record.audio_sha256 for record in records).encode()).hexdigest()
     return {
         "recipe": "recast",
@@ -133,7 +143,22 @@ def _provenance(
         "parser": dict(parser.describe()),
         "prefix_step_us": STEP,
         "queueing": "fifo",
-        "service_scale": service_scale,
+        "processors": {
+            processor: _decoded(
+                [record for record in records if record.processor == processor],
+                scale_of(processor, scales),
+            )
+            for processor in sorted({record.processor for record in records})
+        },
+    }
+
+
+def _decoded(records: Sequence[Record], scale: float) -> dict[str, Any]:
+    """What was decoded on one kind of processor."""
+    services = sorted(service for record in records for service in record.service_us)
+    return {
+        "recordings": len(records),
+        "service_scale": scale,
         "measured_service_us": {
             "median": services[len(services) // 2],
             "p95": services[len(services) * 95 // 100],

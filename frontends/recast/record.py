@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from frontends.build import Heard
 from frontends.metadata import Source
+from frontends.processor import instruction_set
 from frontends.protocol import Decode, Word
 from simcore.errors import InputError
 from simcore.files.atomic import write_atomic
@@ -22,21 +23,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SUFFIX: Final = ".decodes.parquet"
-SCHEMA: Final = "decodes/v1"
+SCHEMA: Final = "decodes/v2"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """A recording and the decodes of its prefixes.
 
-    `key` is a digest of everything that it was made from; `columns` are its `trace/v1` columns;
-    `ends` are the prefixes' ends in samples at 16 kHz; service and wall times are as measured.
+    `key` is a digest of everything that it was made from, but for the `processor` that made it;
+    `columns` are its `trace/v1` columns; `ends` are the prefixes' ends in samples at 16 kHz;
+    service and wall times are as measured.
     """
 
     recording_id: str
     group_id: str
     key: str
     audio_sha256: str
+    processor: str
     columns: dict[str, Any]
     ends: tuple[int, ...]
     pauses_us: tuple[int, ...]
@@ -85,6 +88,7 @@ def record_of(
         columns["group_id"],
         key,
         digest,
+        instruction_set(),
         columns,
         tuple(ends),
         tuple(pauses),
@@ -106,6 +110,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
         "group_id": pl.String,
         "key": pl.String,
         "audio_sha256": pl.String,
+        "processor": pl.String,
         "columns": pl.String,
         "ends": integers,
         "pauses_us": integers,

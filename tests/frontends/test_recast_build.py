@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from frontends.cache import DecodeCache
+from frontends.processor import instruction_set
 from frontends.recast import build, packs
+from frontends.recast.grammar import load_grammar
 from frontends.recast.noise import add_noise, make_babble
 from frontends.recast.recipe import Item
 from frontends.recast.record import SUFFIX, read_records, write_records
@@ -240,10 +242,42 @@ def test_a_noisy_copy_says_the_same(tmp_path: Path) -> None:
     assert stable.columns["split"] == "test"
 
 
+def test_a_noisy_copy_of_what_was_spoken_here_is_not_spoken_again(tmp_path: Path) -> None:
+    clean, noisy = Item("test", "early", 10), Item("noisy-10db", "early", 10)
+    voice: Any = build._engine()
+    make(tmp_path / "alone", [noisy])
+    make(tmp_path / "both", [clean, noisy])
+    spoken = len(voice.spoken)
+    for name in ("stable", "corrected"):
+        wav = f"audio/noisy-10db/test-early-0010-{name}-10db.wav"
+        assert (tmp_path / "both" / wav).read_bytes() == (tmp_path / "alone" / wav).read_bytes()
+    make(tmp_path / "clean", [clean])
+    again = len(voice.spoken) - spoken
+    babble = sum(text in load_grammar("source").tails for text in voice.spoken[:spoken])
+    assert spoken - babble == 2 * again
+
+
+def test_service_times_are_scaled_by_the_processor_that_took_them(tmp_path: Path) -> None:
+    make(tmp_path, ITEMS[:1])
+    keys = build.group_keys(Listener(), ITEMS[:1])
+    (record, _) = build.finished_records(tmp_path, tmp_path, "train", keys)
+    assert record.processor == instruction_set()
+    one, other = (
+        dataclasses.replace(record, processor=processor) for processor in ("here", "there")
+    )
+    scales = {"": 0.5, "there": 0.25}
+    services = [
+        [arrival.service_us for arrival in packs.parse_record(made, Parsing(), scales).arrivals]
+        for made in (record, one, other)
+    ]
+    assert services[0] == services[1] == [round(us * 0.5) for us in record.service_us]
+    assert services[2] == [round(us * 0.25) for us in record.service_us]
+
+
 def test_a_file_of_another_schema_says_so(tmp_path: Path) -> None:
     import polars as pl
 
     path = tmp_path / f"train{SUFFIX}"
     pl.DataFrame({"schema": ["decodes/v9"]}).write_parquet(path)
-    with pytest.raises(InputError, match=r"schema \['decodes/v9'\], not decodes/v1"):
+    with pytest.raises(InputError, match=r"schema \['decodes/v9'\], not decodes/v2"):
         read_records(path)

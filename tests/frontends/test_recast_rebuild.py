@@ -1,13 +1,18 @@
-"""Recordings made again from the seed are the recordings of the packs; needs both models."""
+"""Recordings made again from the seed are the recordings of the packs; needs both models.
+
+And the instructions of the processor that made them: 8-bit networks compute other sums on others.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from frontends.cache import DecodeCache
 from frontends.models import model_folder
+from frontends.processor import instruction_set
 from frontends.recast.build import ENCODER_FRAMES, finished_records, group_keys, make_groups
 from frontends.recast.recipe import SPLITS, all_items
 from frontends.recast.record import SUFFIX, read_records
@@ -30,14 +35,23 @@ pytestmark = [
 
 
 def five() -> list[Record]:
-    """The shortest recordings: one of each split, another of train."""
+    """The shortest recordings that were made on such a processor, of each split if there are."""
     folder = shipped_scenarios() / "packs" / "recast"
-    chosen = []
-    for split in (*SPLITS, "train"):
-        records = read_records(folder / f"{split}{SUFFIX}")
-        records = [record for record in records if record not in chosen]
-        chosen.append(min(records, key=lambda record: record.ends[-1]))
-    return chosen
+    here = [
+        record
+        for split in SPLITS
+        for record in read_records(folder / f"{split}{SUFFIX}")
+        if record.processor == instruction_set()
+    ]
+    if not here:
+        pytest.skip(f"no recording was made on a processor with {instruction_set()}")
+    place: Counter[str] = Counter()
+    ranked = []
+    for record in sorted(here, key=lambda record: record.ends[-1]):
+        split = record.columns["split"]
+        place[split] += 1
+        ranked.append((place[split], SPLITS.index(split), record))
+    return [record for *_, record in sorted(ranked, key=lambda row: row[:2])[:5]]
 
 
 def test_five_recordings_made_again_are_the_same(tmp_path: Path) -> None:

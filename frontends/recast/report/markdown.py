@@ -212,8 +212,7 @@ def _origin(pack: Pack) -> str:
             str(recognizer[key]) for key in ("name", "model") if key in recognizer
         ),
         "parser": parser.get("name"),
-        "processor": made.get("processor"),
-        "service scale": made.get("service_scale"),
+        "service scale": pack.service_scale,
     }
     words = [f"{name} {value}" for name, value in known.items() if value not in (None, "")]
     return escaped(f"{pack.name}: {', '.join(words)}") + f"; SHA-256 `{pack.digest}`"

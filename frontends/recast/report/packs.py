@@ -27,6 +27,17 @@ class Pack:
     digest: str
     provenance: Mapping[str, Any] | None
 
+    @property
+    def service_scale(self) -> str | None:
+        """What measured decoding times were multiplied by, on each kind of processor."""
+        made = self.provenance or {}
+        if "processors" not in made:
+            return f"{made['service_scale']:g}" if "service_scale" in made else None
+        scales = {name: each["service_scale"] for name, each in made["processors"].items()}
+        if len(set(scales.values())) == 1:
+            return f"{min(scales.values()):g}"
+        return ", ".join(f"{scale:g} on {name}" for name, scale in scales.items())
+
 
 def recast_packs() -> tuple[list[str], list[str]]:
     """The names of the ReCAST packs that are shipped here, and of those that are not.

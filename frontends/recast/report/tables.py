@@ -131,7 +131,6 @@ def timing_table(packs: Sequence[Pack], prefixes: pl.DataFrame) -> Grid:
     rows = []
     for pack in packs:
         own = prefixes.filter(pl.col("pack") == pack.name)
-        scale = (pack.provenance or {}).get("service_scale")
         rows.append(
             (
                 pack.name,
@@ -139,7 +138,7 @@ def timing_table(packs: Sequence[Pack], prefixes: pl.DataFrame) -> Grid:
                 *(number(end) for end in quantiles(own["service_s"], _ENDS) or (None,) * 3),
                 *(number(end) for end in quantiles(own["lag_s"], _ENDS) or (None,) * 3),
                 *_load(own),
-                NONE if scale is None else f"{scale:g}",
+                pack.service_scale or NONE,
             )
         )
     ends = ("median", "p95", "max")
