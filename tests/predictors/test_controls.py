@@ -45,11 +45,9 @@ def test_adding_controls_twice_changes_nothing(recordings: tuple[Recording, ...]
 def test_the_base_rate_is_that_of_training(recordings: tuple[Recording, ...]) -> None:
     source = read_traces(PACK / "train.parquet")
     stood = [o.outcomes == (11,) for r in source for o in observe(r, PERIOD)]
-    for recording in recordings:
-        forecast = recording.forecast("base-rate")
-        assert forecast is not None
-        (constant,) = set(forecast.p_bad)
-        assert constant == pytest.approx(1 - sum(stood) / len(stood), abs=0.01)
+    forecasts = [recording.forecast("base-rate") for recording in recordings]
+    (constant,) = {p for forecast in forecasts if forecast is not None for p in forecast.p_bad}
+    assert constant == pytest.approx(1 - sum(stood) / len(stood), abs=0.01)
 
 
 def test_the_oracle_knows_what_is_wrong(recordings: tuple[Recording, ...]) -> None:
@@ -57,6 +55,9 @@ def test_the_oracle_knows_what_is_wrong(recordings: tuple[Recording, ...]) -> No
         oracle, always = recording.forecast("oracle"), recording.forecast("always")
         assert oracle is not None
         assert always is not None
+        if all(arrival.argument is None for arrival in recording.arrivals):
+            assert not oracle.p_bad
+            continue
         final = recording.arrivals[-1].argument
         assert oracle.p_bad[-1] == (final != recording.target)
         assert set(always.p_bad) == {1.0}
