@@ -7,7 +7,8 @@ SCENARIO ?= scenarios/recast_prospective.yaml
 # How long a decode takes where the recognizer will run, relative to the processor that made it; this
 # brings those of the older processor to the newer one's pace (medians of the same prefixes on both).
 SERVICE_SCALE ?= X86_V3=0.365
-RECAST := recast/dev-selection recast/dev-calibration recast/test
+TEST := recast/test recast/noisy-20db recast/noisy-10db
+RECAST := recast/dev-selection recast/dev-calibration $(TEST)
 # llama-cpp-python comes as source: compiled once, for any x86-64, and kept.
 WHEELS ?= $(or $(RASSG_SIM_CACHE),$(HOME)/.cache/rassg-sim)/wheels
 COMPILE_LIMIT ?= 1200
@@ -37,8 +38,8 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 tables: $(VENV)/.dev ## Tables 1 and 2 with the forecast controls, and their page, in runs/tables
-	$(BIN)/simcore train controls recast/test --out build/tables.parquet
-	$(BIN)/simcore train evaluate scenarios/packs/recast/gru recast/test --out build/quality
+	$(BIN)/simcore train controls $(TEST) --out build/tables.parquet
+	$(BIN)/simcore train evaluate scenarios/packs/recast/gru $(TEST) --out build/quality
 	$(BIN)/simcore tables --traces build/tables.parquet --quality build/quality/quality.json --jobs 2
 
 bench: $(VENV)/.dev ## Measure trajectories a second, as ratios to plain scripts

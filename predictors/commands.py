@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from predictors.training import Dataset
     from simcore.trace import Recording
 
@@ -18,6 +20,7 @@ app = typer.Typer(
 
 _Period = Annotated[str, typer.Option(help="Time between two forecasts: the control period.")]
 _Traces = Annotated[str, typer.Argument(help="A pack such as recast/test, or a trace file.")]
+_Several = Annotated[list[str], typer.Argument(help="Packs or trace files, taken together.")]
 _Model = Annotated[Path, typer.Argument(help="A model file, or a folder of GRU checkpoints.")]
 _Train = Annotated[str, typer.Option("--train", help="What was trained on.")]
 _Selection = Annotated[str, typer.Option("--selection", help="What chooses the epoch.")]
@@ -111,7 +114,7 @@ def write_forecasts(
 @app.command("evaluate")
 def print_quality(
     model: _Model,
-    traces: _Traces,
+    traces: _Several,
     out: Annotated[
         Path | None, typer.Option(help="A folder for quality.md, quality.json, reliability.svg.")
     ] = None,
@@ -136,7 +139,7 @@ def print_quality(
     from simcore.progress import show_progress
 
     models, period_us = load_predictors(model), _period(period)
-    recordings = _read(traces)
+    recordings, together = _join(traces), ", ".join(traces)
     subjects = subjects_of(models)
     chosen = load_scenario(scenario)
     with show_progress(quiet=quiet) as progress:
@@ -147,8 +150,8 @@ def print_quality(
             recordings, subjects, period_us, chosen.actions, chosen.control, progress
         )
     for where, title in ((TICKS, "all ticks"), (VETO, "last chances to veto")):
-        typer.echo(overview(entries, where, f"{traces}, {title}"))
-    facts = about(traces, recordings, models, period_us)
+        typer.echo(overview(entries, where, f"{together}, {title}"))
+    facts = about(together, recordings, models, period_us)
     typer.echo(f"A forecast takes {facts['tick_us']:.0f} us a tick")
     if out is not None:
         write_quality(out, entries, facts)
@@ -200,7 +203,7 @@ def split_pack(
 
 @app.command("controls")
 def write_controls(
-    traces: _Traces,
+    traces: _Several,
     out: Annotated[Path, typer.Option(help="The trace file to write: .parquet or .jsonl.")],
     train: _Train = TRAIN,
     period: _Period = "320 ms",
@@ -210,7 +213,7 @@ def write_controls(
     from predictors.controls import with_controls
     from simcore.files.traces import write_traces
 
-    recordings = with_controls(_read(traces), _read(train), _period(period), seed)
+    recordings = with_controls(_join(traces), _read(train), _period(period), seed)
     write_traces(out, recordings)
     names = ", ".join(forecast.checkpoint for forecast in recordings[0].forecasts)
     typer.echo(f"{out}: checkpoints {names}")
@@ -221,6 +224,19 @@ def _datasets(*names: str) -> tuple[Dataset, Dataset, Dataset]:
 
     train, selection, calibration = (Dataset.of(name, _read(name)) for name in names)
     return train, selection, calibration
+
+
+def _join(names: Sequence[str]) -> tuple[Recording, ...]:
+    """The recordings of several traces; raises `UsageError` for one that comes twice."""
+    from simcore.errors import UsageError
+
+    found: dict[str, Recording] = {}
+    for name in names:
+        for recording in _read(name):
+            if recording.recording_id in found:
+                raise UsageError(f"{name}: '{recording.recording_id}' came before")
+            found[recording.recording_id] = recording
+    return tuple(found.values())
 
 
 def _read(name: str) -> tuple[Recording, ...]:

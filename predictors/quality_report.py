@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 SCHEMA: Final = "quality/v1"
 TICKS: Final = "ticks"
 VETO: Final = "veto"
-SLICES: Final = ("subset", "editing", "noise", "voice")
+SLICES: Final = ("subset", "editing", "voice")
 """Columns of a trace by whose values scores are split."""
+NOISE: Final = "noise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +120,29 @@ def evaluate(
 def _slices(
     rows: Rows, chosen: NDArray[np.intp], *, split: bool
 ) -> Iterator[tuple[str | None, str | None, NDArray[np.intp]]]:
-    yield None, None, chosen
-    for column in SLICES if split else ():
-        values = [getattr(recording, column) for recording in rows.recordings]
-        known = sorted({value for value in values if value is not None})
-        # A column with one value alone, and nothing left out, splits nothing.
-        if len({*values}) < 2:
-            continue
-        for value in known:
-            own = np.array([other == value for other in values])
-            yield column, value, chosen[own[rows.recording[chosen]]]
+    """All, and by column; copies to which noise was added only beside the clean ones they copy."""
+    recordings = rows.recordings
+    copied = {recording.cluster for recording in recordings if recording.noise is not None}
+    clean = np.array([recording.noise is None for recording in recordings])
+    whole = chosen[clean[rows.recording[chosen]]] if clean.any() else chosen
+    yield None, None, whole
+    if not split:
+        return
+    for column in SLICES:
+        yield from _by_value(column, [getattr(each, column) for each in recordings], rows, whole)
+    noises = [(r.noise or "clean") if r.cluster in copied else None for r in recordings]
+    yield from _by_value(NOISE, noises, rows, chosen)
+
+
+def _by_value(
+    column: str, values: Sequence[str | None], rows: Rows, chosen: NDArray[np.intp]
+) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
+    # A column with one value alone, and nothing left out, splits nothing.
+    if len({*values}) < 2:
+        return
+    for value in sorted({value for value in values if value is not None}):
+        own = np.array([other == value for other in values])
+        yield column, value, chosen[own[rows.recording[chosen]]]
 
 
 def overview(entries: Sequence[Entry], where: str, title: str) -> Grid:
@@ -217,7 +231,8 @@ _PLACES: Final = ((TICKS, "All ticks"), (VETO, "Last chances to veto"))
 
 def _by_slice(entries: Sequence[Entry], where: str) -> Grid:
     chosen = [e for e in entries if e.where == where and e.column is not None and e.calibrated]
-    chosen.sort(key=lambda e: (SLICES.index(e.column or ""), e.value or ""))
+    order = (*SLICES, NOISE)
+    chosen.sort(key=lambda e: (order.index(e.column or ""), e.value or ""))
     rows = [(f"{e.column}: {e.value}", *_row(e.name, e.scores)) for e in chosen]
     return Grid("By slice", ("recordings", *_HEADERS), rows, left=2)
 

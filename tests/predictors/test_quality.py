@@ -189,3 +189,30 @@ def test_the_report_has_every_place_and_slice(tmp_path: Path) -> None:
     assert set(first) == {"low", "high", "n", "mean", "share"}
     assert "| same |" in (tmp_path / "quality.md").read_text()
     assert "<svg" in (tmp_path / "reliability.svg").read_text()
+
+
+def test_noisy_copies_are_scored_beside_the_clean_ones_alone() -> None:
+    clean = trace(*[THREE] * 5, *[FOUR] * 9)
+    recordings = [
+        replace(clean, recording_id="a", voice="x", group_id="g"),
+        replace(clean, recording_id="a-10db", voice="x", group_id="g", noise="10 dB"),
+        replace(clean, recording_id="a-20db", voice="x", group_id="g", noise="20 dB"),
+        replace(clean, recording_id="b", voice="y", group_id="h"),
+    ]
+    even = Same((0.0, 0.5, *(0.0,) * 9, 0.5))
+    entries = evaluate(recordings, [Subject(even)], D, [TOOL], Control())
+    counts = {(e.where, e.action, e.column, e.value): e.recordings for e in entries}
+    for where, action in ((TICKS, None), (VETO, None), (VETO, "book")):
+        assert counts[where, action, None, None] == 2
+    assert {value: n for (where, _, column, value), n in counts.items() if column == "noise"} == {
+        "clean": 1,
+        "10 dB": 1,
+        "20 dB": 1,
+    }
+    assert counts[TICKS, None, "voice", "x"] == 1
+    noisy = evaluate(recordings[1:3], [Subject(even)], D)
+    assert {(e.column, e.value): e.recordings for e in noisy} == {
+        (None, None): 2,
+        ("noise", "10 dB"): 1,
+        ("noise", "20 dB"): 1,
+    }

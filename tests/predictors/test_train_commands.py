@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from predictors.commands import app
 from predictors.forecast import add_forecasts, load_predictor
 from predictors.hazard import fit
-from simcore.errors import InputError, SimcoreError
+from simcore.errors import InputError, SimcoreError, UsageError
 from simcore.files.traces import read_traces, write_traces
 from simcore.trace import Arrival, Forecast, Recording, Repair
 
@@ -93,6 +93,23 @@ def test_fit_forecast_evaluate(traces: Path) -> None:
             }
         },
     }
+
+
+def test_several_traces_are_taken_together_and_none_twice(traces: Path) -> None:
+    model = traces.with_name("hazard.json")
+    simcore_train("hazard", "--on", traces, "--out", model)
+    noisy = traces.with_name("noisy.jsonl")
+    copies = [replace(r, recording_id=f"{r.recording_id}-10db", noise="10 dB") for r in PACK]
+    write_traces(noisy, copies)
+    simcore_train("forecast", "--model", model, traces, noisy)
+    out = traces.with_name("both.jsonl")
+    simcore_train("controls", traces, noisy, "--train", traces, "--out", out)
+    assert [r.recording_id for r in read_traces(out)] == [r.recording_id for r in (*PACK, *copies)]
+    arguments = ["evaluate", model, traces, noisy, "--no-baselines", "-q", "--out", out.parent]
+    assert f"{traces}, {noisy}, all ticks" in simcore_train(*arguments)
+    assert json.loads((out.parent / "quality.json").read_text())["recordings"] == 4
+    with pytest.raises(UsageError, match="'stable' came before"):
+        simcore_train("controls", traces, traces, "--train", traces, "--out", out)
 
 
 def test_forecasting_twice_and_fitting_again_change_nothing(traces: Path) -> None:
