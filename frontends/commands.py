@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from frontends.importers.commands import sessions_command
+from frontends.parsing.qwen import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,11 @@ def build_pack(
     asr: Annotated[str, typer.Option(help="A model's folder or name.")] = "base",
     frontend: Annotated[str, typer.Option(help="Who recognizes.")] = "whisper",
     parser: Annotated[
-        str, typer.Option(help="Who parses: lexicon, or gguf:FILE with a language model.")
+        str,
+        typer.Option(
+            help="Who parses: lexicon, gguf:FILE with a language model, or gguf:qwen, a small "
+            "one that is shipped and knows ReCAST's requests."
+        ),
     ] = "lexicon",
     lexicon: Annotated[Path | None, typer.Option(help="Your own lexicon (TOML).")] = None,
     tools: Annotated[
@@ -82,6 +87,8 @@ def build_pack(
 
     _one_of("--queueing", queueing, ("fifo", "latest"))
     _one_of("--origin", origin, ("waveform-end", "speech-end"))
+    if parser == f"gguf:{shipped.NAME}" and tools is None:
+        tools = shipped.TOOLS
     if folder is not None and dataset is None:
         load = partial(read_folder, folder, tools)
     elif folder is None and dataset is not None:

@@ -18,6 +18,7 @@ from frontends.models import digest_of, model_folder
 from frontends.parsing.gguf.model import LONGEST_ANSWER, Model, check_file
 from frontends.parsing.gguf.prompt import message
 from frontends.parsing.gguf.schema import plan_schema
+from frontends.parsing.qwen import shipped
 from frontends.protocol import Parsed
 from frontends.tools.catalog import read_tools
 from frontends.tools.plans import canonical_plan, free_text, is_reference
@@ -35,10 +36,11 @@ _WORD: Final = re.compile(r"[^\W_]+")
 class Gguf:
     """Plans by a language model in a GGUF file, on one thread at temperature 0.
 
-    `file` is a path, or a model fetched by `simcore trace models`; `tools` a file as
-    `frontends.tools.catalog` reads them. `context` is the most tokens of tools, transcript and
-    answer together, `most_calls` the longest plan. Raises `MissingError` (exit code 3) for a file
-    that is missing, no GGUF or no chat model, and where tools or transcript are too large.
+    `file` is a path, a model fetched by `simcore trace models`, or `qwen`: that one is shipped and
+    knows ReCAST's tools alone. `tools` is a file as `frontends.tools.catalog` reads them. `context`
+    is the most tokens of tools, transcript and answer together, `most_calls` the longest plan.
+    Raises `MissingError` (exit code 3) for a file that is missing, no GGUF or no chat model, and
+    where tools or transcript are too large.
     """
 
     file: Path
@@ -90,7 +92,9 @@ class Gguf:
 
 
 def locate(file: Path) -> Path:
-    """The model's file, which may be given by the name of a model that was fetched."""
+    """The model's file, which may be given by the name of one that is shipped or was fetched."""
+    if str(file) == shipped.NAME and not file.exists():
+        file = shipped.MODEL
     folder = model_folder(str(file))
     fetched = sorted(folder.glob("*.gguf")) if folder is not None and not file.exists() else []
     found = fetched[0] if fetched else file

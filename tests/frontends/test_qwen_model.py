@@ -1,0 +1,294 @@
+"""The small parser's network: what a branch sees, training that goes on, export to llama.cpp."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra 'train'")
+pytest.importorskip("tokenizers", reason="needs the extra 'train'")
+pytest.importorskip("safetensors", reason="needs the extra 'train'")
+
+from frontends.parsing.gguf.prompt import message  # noqa: E402
+from frontends.parsing.qwen import train as training  # noqa: E402
+from frontends.parsing.qwen.export import write_gguf  # noqa: E402
+from frontends.parsing.qwen.model import Shape, initial, logits  # noqa: E402
+from frontends.parsing.qwen.requests import draw_request  # noqa: E402
+from frontends.parsing.qwen.samples import UNKNOWN, Source, batch, sequence  # noqa: E402
+from frontends.parsing.qwen.shipped import TOOLS  # noqa: E402
+from frontends.parsing.qwen.tokenizer import END, NOTHING, Tokenizer  # noqa: E402
+from frontends.parsing.qwen.train import Settings, train  # noqa: E402
+from frontends.parsing.qwen.written import Prefix, write  # noqa: E402
+from frontends.tools.catalog import read_tools  # noqa: E402
+from simcore.errors import InputError  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from frontends.parsing.qwen.samples import Texts
+    from frontends.parsing.qwen.train import Trained
+
+SMALL = Settings(
+    steps=6,
+    tokens=600,
+    warmup=2,
+    plain=300,
+    width=64,
+    layers=2,
+    inner=96,
+    prefixes=3,
+    recorded=0.5,
+    bfloat16=False,
+    threads=1,
+)
+TEXTS = (
+    "Book a table at 3 p.m.",
+    "please transfer $1,500 to Anna. No, wait, to my friend Zelbrado...",
+    "«Grüße» 12.30pm, it's 7:45 -- okay?",
+    " ",
+)
+
+
+def call(tool: str, **arguments: str) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments}
+
+
+TAUGHT: list[Texts] = [
+    (
+        Prefix("Book a table at 3 p.m. No, at 4 p.m.", call("book", time="16:00")),
+        [
+            Prefix("Book a table.", None),
+            Prefix("Book a table at 3 p.m.", call("book", time="15:00")),
+        ],
+    ),
+    (
+        Prefix(
+            "Send $45 to Laura.", call("transfer", amount="45.00", currency="USD", contact="Laura")
+        ),
+        [Prefix("Send...", None)],
+    ),
+    (Prefix("Drive to the Town Hall.", call("navigate", location="Town Hall")), []),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_texts() -> Any:
+    """Tokens are learned from a few texts, and one thread does all."""
+    threads = torch.get_num_threads()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_TEXTS", 200)
+        yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    rng = Random(0)
+    texts = [write(draw_request(rng), rng, 0)[0].text for _ in range(200)]
+    return Tokenizer.train(texts, read_tools(TOOLS), 400)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """It knows `TAUGHT` by heart."""
+    settings = replace(SMALL, steps=150, recorded=1.0, rate=5e-3, warmup=10)
+    folder = tmp_path_factory.mktemp("taught")
+    made = train(folder, TAUGHT, TAUGHT, read_tools(TOOLS), settings, every=50)
+    assert made is not None
+    return made
+
+
+def test_an_answer_is_json_with_its_values_in_pieces(tokenizer: Tokenizer) -> None:
+    plans = [plan.plan for whole, beginnings in TAUGHT for plan in (whole, *beginnings)]
+    for plan in plans:
+        *answer, end = tokenizer.answer(plan)
+        assert end == tokenizer.numbers[END]
+        text = "".join(tokenizer.tokens[number] for number in answer).replace("Ġ", " ")
+        assert json.loads(text) == ([] if plan is None else [_spaced(plan)])
+    assert tokenizer.answer(None)[0] == tokenizer.numbers[NOTHING]
+    # Scaffold, four digits and a colon, scaffold, end.
+    assert len(tokenizer.answer(call("book", time="15:00"))) == 8
+
+
+def _spaced(plan: dict[str, Any]) -> dict[str, Any]:
+    """Copied values begin with the space that stood before them."""
+    arguments = {
+        name: f" {value}" if name in ("location", "contact") else value
+        for name, value in plan["arguments"].items()
+    }
+    return {**plan, "arguments": arguments}
+
+
+def test_a_copied_name_is_the_tokens_of_the_text(tokenizer: Tokenizer) -> None:
+    prompt = tokenizer.prompt("Call Zelbrado at the Old Lighthouse please")
+    for plan in (call("contact", contact="Zelbrado"), call("navigate", location="Old Lighthouse")):
+        answer = [number for number in tokenizer.answer(plan) if number < len(tokenizer.plain)]
+        assert any(
+            prompt[at : at + len(answer)] == answer for at in range(len(prompt) - len(answer) + 1)
+        )
+
+
+def test_tokens_are_kept(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    tokenizer.save(tmp_path / "tokenizer.json")
+    again = Tokenizer.load(tmp_path / "tokenizer.json")
+    assert again == tokenizer
+    assert again.encode(TEXTS[1]) == tokenizer.encode(TEXTS[1])
+
+
+def test_a_branch_computes_what_its_prefix_alone_would(tokenizer: Tokenizer) -> None:
+    shape = Shape(len(tokenizer.tokens), width=32, layers=2, inner=48)
+    weights = initial(shape, torch.Generator().manual_seed(1))
+    rng = Random(2)
+    texts = [write(draw_request(rng), rng, 4) for _ in range(3)]
+    rows = [sequence(text, tokenizer) for text in texts]
+    made = batch(rows)
+    x = training._Tensors.of(made)
+    together = logits(weights, shape, x.tokens, x.positions, x.mask, x.learned)
+    alone = []
+    for whole, beginnings in texts:
+        for prefix in (whole, *beginnings):
+            answer = tokenizer.answer(prefix.plan)
+            tokens = [*tokenizer.prompt(prefix.text), tokenizer.numbers[END], *answer[:-1]]
+            positions = torch.arange(len(tokens))[None]
+            found = logits(weights, shape, torch.tensor([tokens]), positions)
+            alone.append(found[-len(answer) :])
+    assert torch.allclose(together, torch.cat(alone), atol=1e-5)
+    learned = [number for row in rows for number in row.following if number != UNKNOWN]
+    assert len(learned) == len(together)
+
+
+def test_a_training_that_is_broken_off_ends_like_an_unbroken_one(tmp_path: Path) -> None:
+    tools = read_tools(TOOLS)
+    unbroken = train(tmp_path / "one", TAUGHT, TAUGHT, tools, SMALL, every=2)
+    stops = iter([False, False, True])
+    broken = train(
+        tmp_path / "two", TAUGHT, TAUGHT, tools, SMALL, every=2, stop=lambda: next(stops)
+    )
+    assert broken is None
+    said: list[str] = []
+    resumed = train(tmp_path / "two", TAUGHT, TAUGHT, tools, SMALL, every=2, say=said.append)
+    assert unbroken is not None
+    assert resumed is not None
+    assert len(said) == 2  # after 4 and 6 steps: the two before were kept
+    for name, tensor in unbroken.weights.items():
+        assert torch.equal(tensor, resumed.weights[name]), name
+    assert unbroken.history == resumed.history
+    other = train(tmp_path / "three", TAUGHT, TAUGHT, tools, replace(SMALL, seed=1), every=2)
+    assert other is not None
+    assert other.history != unbroken.history
+
+
+def test_a_folder_with_another_training_is_refused(tmp_path: Path) -> None:
+    tools = read_tools(TOOLS)
+    train(tmp_path, TAUGHT, [], tools, replace(SMALL, steps=1))
+    with pytest.raises(InputError, match="holds a training of other settings"):
+        train(tmp_path, TAUGHT, [], tools, replace(SMALL, steps=2))
+
+
+def test_batches_go_on_where_they_were(tokenizer: Tokenizer) -> None:
+    source = Source(tokenizer, TAUGHT, 0.2, 3)
+    drawn = source.batches(3, 500, 0)
+    first = [next(drawn) for _ in range(20)]
+    for start in (5, 16, 19):
+        later = next(source.batches(3, 500, start))
+        assert np.array_equal(later.tokens, first[start].tokens)
+
+
+def test_what_is_taught_is_learned(trained: Trained) -> None:
+    losses = [row["loss"] for row in trained.history]
+    assert losses[-1] < 0.1 < 1 < losses[0]
+    assert trained.history[-1]["selection"] == 1.0
+
+
+@pytest.fixture(scope="module")
+def exported(trained: Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("gguf", reason="needs the extra 'train'")
+    path = tmp_path_factory.mktemp("exported") / "model.gguf"
+    write_gguf(path, trained.weights, trained.shape, trained.tokenizer, "f32")
+    return path
+
+
+@pytest.fixture(scope="module")
+def llama(exported: Path) -> Any:
+    package = pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
+    exact = package.GGML_TYPE_F32
+    made = package.Llama(
+        str(exported),
+        n_ctx=256,
+        n_threads=1,
+        n_threads_batch=1,
+        logits_all=True,
+        type_k=exact,
+        type_v=exact,
+        verbose=False,
+    )
+    yield made
+    made.close()
+
+
+def test_llama_cpp_reads_the_same_tokens_as_training(trained: Trained, exported: Path) -> None:
+    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
+    from frontends.parsing.gguf.model import Model
+
+    model, tools = Model(exported, 2048), read_tools(TOOLS)
+    end = trained.tokenizer.numbers[END]
+    texts = [text for whole, beginnings in TAUGHT for text in (whole, *beginnings)]
+    for text in (*(prefix.text for prefix in texts), *TEXTS):
+        expected = [*trained.tokenizer.prompt(text), end]
+        assert model.prompt(message(tools, text)) == expected
+
+
+def test_llama_cpp_computes_the_same_logits_as_torch(trained: Trained, llama: Any) -> None:
+    for prefix in (TAUGHT[0][0], TAUGHT[1][0], Prefix(TEXTS[1], None)):
+        tokens = [*trained.tokenizer.prompt(prefix.text), trained.tokenizer.numbers[END]]
+        tokens += trained.tokenizer.answer(prefix.plan)[:-1]
+        llama.reset()
+        llama.eval(tokens)
+        with torch.inference_mode():
+            expected = logits(
+                trained.weights,
+                trained.shape,
+                torch.tensor([tokens]),
+                torch.arange(len(tokens))[None],
+            )
+        found = np.array(llama.scores[: len(tokens)])
+        assert np.abs(found - expected.numpy()).max() < 1e-3
+
+
+@pytest.mark.parametrize("numbers", ["f32", "f16", "q8_0"])
+def test_the_gguf_parser_reads_what_was_taught(
+    trained: Trained, tmp_path: Path, numbers: Any
+) -> None:
+    pytest.importorskip("gguf", reason="needs the extra 'train'")
+    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
+    pytest.importorskip("dateutil", reason="needs the extra 'gguf'")
+    from frontends.parsing.gguf import parser as parsing
+    from frontends.parsing.gguf.parser import Gguf
+
+    path = tmp_path / "model.gguf"
+    write_gguf(path, trained.weights, trained.shape, trained.tokenizer, numbers)
+    parser = Gguf(path, TOOLS)
+    try:
+        parses = {
+            prefix.text: parser.parse(prefix.text.split())
+            for whole, beginnings in TAUGHT
+            for prefix in (whole, *beginnings)
+        }
+    finally:
+        parsing._session.cache_clear()
+    found = {text: parsed.argument for text, parsed in parses.items()}
+    assert found == {
+        "Book a table.": None,
+        "Book a table at 3 p.m.": [call("book", time="15:00")],
+        "Book a table at 3 p.m. No, at 4 p.m.": [call("book", time="16:00")],
+        "Send...": None,
+        "Send $45 to Laura.": [call("transfer", amount="45.00", currency="USD", contact="laura")],
+        "Drive to the Town Hall.": [call("navigate", location="town hall")],
+    }
+    assert parses["Send $45 to Laura."].words == (1, 3)
+    assert all(parsed.service_us > 0 for parsed in parses.values())
