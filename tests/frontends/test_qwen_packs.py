@@ -64,8 +64,6 @@ def test_what_is_right_is_brought_into_the_form_of_the_tools(records: list[Recor
             {"argument": {"tool": "book", "arguments": {"time": "9:30"}}, "available_us": 7}
         ],
     }
-    from dataclasses import replace
-
     made = with_gold(replace(records[0], columns=columns), TOOLS).columns
     assert made["target"] == [{"tool": "navigate", "arguments": {"location": "childrens hospital"}}]
     assert made["values"] == [
