@@ -47,10 +47,11 @@ def tables_command(
         from simcore.report.paper_tables import sections
         from simcore.report.quality import quality_section
         from simcore.report.study import build_study
+        from simcore.timeline.remaining import remaining_stale
         from simcore.timeline.telling import telling_cases
 
         told = sections(build_study(panels, scenario))
-        told[3:3] = telling_cases(panels, scenario)
+        told[3:3] = [*remaining_stale(panels, scenario), *telling_cases(panels, scenario)]
         return told if quality is None else [*told, quality_section(quality)]
 
     if quality is not None:
