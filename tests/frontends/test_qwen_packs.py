@@ -154,7 +154,7 @@ def test_the_shipped_model_parses_by_its_name(monkeypatch: pytest.MonkeyPatch) -
     from frontends.parsing.gguf import parser as parsing
     from frontends.parsing.gguf.parser import Gguf
 
-    parser = Gguf(Path(shipped.NAME), shipped.TOOLS)
+    parser = Gguf(Path(shipped.NAME), shipped.TOOLS, context=shipped.CONTEXT)
     try:
         found = [
             parser.parse(text.split()).argument

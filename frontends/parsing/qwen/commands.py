@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from frontends.parsing.qwen.shipped import NAME, TOOLS
+from frontends.parsing.qwen.shipped import CONTEXT, NAME, TOOLS
 
 if TYPE_CHECKING:
     from frontends.parsing.remembered import Remembered
@@ -218,6 +218,6 @@ def _parser(model: Path) -> tuple[Remembered, Tools]:
     from frontends.parsing.remembered import Remembered
     from frontends.tools.catalog import read_tools
 
-    parser = Gguf(model, TOOLS)
+    parser = Gguf(model, TOOLS, context=CONTEXT)
     parser.check()
     return Remembered(parser, ParseCache(cache_folder() / "parses")), read_tools(TOOLS)

@@ -35,8 +35,8 @@ ASKED: Final[dict[Domain, str]] = {
 """The tool of a domain that has to be asked for by its name."""
 
 _BETWEEN: Final[dict[Domain, tuple[str, ...]]] = {
-    "time": ("at", "for", "by", "around", "before", "until", "from"),
-    "location": ("at", "to", "near", "from", "in front of", "by"),
+    "time": ("at", "for", "by", "around", "before", "until", "from", "after"),
+    "location": ("at", "to", "near", "from", "in front of", "by", "behind", "opposite", "into"),
     "contact": ("to", "with", "for", "from", "of"),
     "amount": ("for", "with", "of", "worth"),
 }

@@ -34,6 +34,9 @@ SPLIT: Final = (
 """How Qwen2 splits text before it merges bytes."""
 
 _VALUE: Final = "\x00"
+_ARGUMENTS: Final = '","arguments":'
+_LONGEST: Final = 32
+"""Bytes of a token's text; llama-cpp-python gives longer ones as nothing."""
 _COPIED: Final = ("location", "contact")
 
 
@@ -146,7 +149,14 @@ def _parts(plan: Plan | None) -> Iterator[tuple[str, bool]]:
     for value, part in zip(["", *copied], between, strict=True):
         if value:
             yield value, True
-        yield part, False
+        yield from ((piece, False) for piece in _short(part))
+
+
+def _short(text: str) -> Iterator[str]:
+    """The text, in two before the arguments, in pieces that llama-cpp-python can hold."""
+    tool, mark, rest = text.partition(_ARGUMENTS)
+    for part in (tool, mark + rest):
+        yield from (part[at : at + _LONGEST] for at in range(0, len(part), _LONGEST))
 
 
 def _free(plan: Plan, values: Sequence[str]) -> list[tuple[str, str]]:
