@@ -235,9 +235,10 @@ def _parser(
         raise UsageError("--parser gguf needs a model's file: gguf:FILE")
     if tools is None:
         raise UsageError("--parser gguf needs --tools")
-    if file == shipped.NAME:
-        context = min(context, shipped.CONTEXT)
-    model = load("parsers", name)(Path(file), tools, context=context, most_calls=most_calls)
+    path = Path(file)
+    if file == shipped.NAME and not path.exists():
+        path, context = shipped.MODEL, min(context, shipped.CONTEXT)
+    model = load("parsers", name)(path, tools, context=context, most_calls=most_calls)
     model.check()
     return Remembered(model, ParseCache(cache_folder() / "parses"))
 

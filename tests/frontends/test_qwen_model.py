@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ pytest.importorskip("safetensors", reason="needs the extra 'train'")
 
 from frontends.parsing.gguf.prompt import message  # noqa: E402
 from frontends.parsing.qwen import train as training  # noqa: E402
+from frontends.parsing.qwen.commands import train_app  # noqa: E402
 from frontends.parsing.qwen.export import write_gguf  # noqa: E402
 from frontends.parsing.qwen.model import Shape, initial, logits  # noqa: E402
 from frontends.parsing.qwen.requests import draw_request  # noqa: E402
@@ -24,8 +25,13 @@ from frontends.parsing.qwen.shipped import CONTEXT, TOOLS  # noqa: E402
 from frontends.parsing.qwen.tokenizer import END, NOTHING, Tokenizer  # noqa: E402
 from frontends.parsing.qwen.train import Settings, train  # noqa: E402
 from frontends.parsing.qwen.written import Prefix, write  # noqa: E402
+from frontends.protocol import Decode, Word  # noqa: E402
+from frontends.recast.record import read_records, write_records  # noqa: E402
 from frontends.tools.catalog import read_tools  # noqa: E402
 from simcore.errors import InputError  # noqa: E402
+from simcore.files.traces import read_traces, shipped_scenarios  # noqa: E402
+
+from .fakes import Fake, noise, run_trace, wav  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 SMALL = Settings(
     steps=6,
     tokens=600,
-    warmup=2,
+    warmup=0.3,
     plain=300,
     width=64,
     layers=2,
@@ -44,7 +50,6 @@ SMALL = Settings(
     prefixes=3,
     recorded=0.5,
     bfloat16=False,
-    threads=1,
 )
 TEXTS = (
     "Book a table at 3 p.m.",
@@ -96,9 +101,9 @@ def tokenizer() -> Tokenizer:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """It knows `TAUGHT` by heart."""
-    settings = replace(SMALL, steps=150, recorded=1.0, rate=5e-3, warmup=10)
+    settings = replace(SMALL, steps=150, recorded=1.0, rate=5e-3, warmup=0.07)
     folder = tmp_path_factory.mktemp("taught")
-    made = train(folder, TAUGHT, TAUGHT, read_tools(TOOLS), settings, every=50)
+    made = train(folder, TAUGHT, TAUGHT, read_tools(TOOLS), settings, threads=1, every=50)
     assert made is not None
     return made
 
@@ -166,30 +171,34 @@ def test_a_branch_computes_what_its_prefix_alone_would(tokenizer: Tokenizer) -> 
 
 def test_a_training_that_is_broken_off_ends_like_an_unbroken_one(tmp_path: Path) -> None:
     tools = read_tools(TOOLS)
-    unbroken = train(tmp_path / "one", TAUGHT, TAUGHT, tools, SMALL, every=2)
+    unbroken = train(tmp_path / "one", TAUGHT, TAUGHT, tools, SMALL, threads=1, every=2)
     stops = iter([False, False, True])
     broken = train(
-        tmp_path / "two", TAUGHT, TAUGHT, tools, SMALL, every=2, stop=lambda: next(stops)
+        tmp_path / "two", TAUGHT, TAUGHT, tools, SMALL, threads=1, every=2, stop=lambda: next(stops)
     )
     assert broken is None
     said: list[str] = []
-    resumed = train(tmp_path / "two", TAUGHT, TAUGHT, tools, SMALL, every=2, say=said.append)
+    resumed = train(
+        tmp_path / "two", TAUGHT, TAUGHT, tools, SMALL, threads=1, every=2, say=said.append
+    )
     assert unbroken is not None
     assert resumed is not None
     assert len(said) == 2  # after 4 and 6 steps: the two before were kept
     for name, tensor in unbroken.weights.items():
         assert torch.equal(tensor, resumed.weights[name]), name
     assert unbroken.history == resumed.history
-    other = train(tmp_path / "three", TAUGHT, TAUGHT, tools, replace(SMALL, seed=1), every=2)
+    other = train(
+        tmp_path / "three", TAUGHT, TAUGHT, tools, replace(SMALL, seed=1), threads=1, every=2
+    )
     assert other is not None
     assert other.history != unbroken.history
 
 
 def test_a_folder_with_another_training_is_refused(tmp_path: Path) -> None:
     tools = read_tools(TOOLS)
-    train(tmp_path, TAUGHT, [], tools, replace(SMALL, steps=1))
+    train(tmp_path, TAUGHT, [], tools, replace(SMALL, steps=1), threads=1)
     with pytest.raises(InputError, match="holds a training of other settings"):
-        train(tmp_path, TAUGHT, [], tools, replace(SMALL, steps=2))
+        train(tmp_path, TAUGHT, [], tools, replace(SMALL, steps=2), threads=1)
 
 
 def test_batches_go_on_where_they_were(tokenizer: Tokenizer) -> None:
@@ -294,3 +303,73 @@ def test_the_gguf_parser_reads_what_was_taught(
     }
     assert parses["Send $45 to Laura."].words == (1, 3)
     assert all(parsed.service_us > 0 for parsed in parses.values())
+
+
+@dataclass(frozen=True)
+class Hears(Fake):
+    """Hears the first of what was taught, a word every half second."""
+
+    def decode(self, samples: Any) -> Decode:
+        words = TAUGHT[0][0].text.split()[: len(samples) // 8_000]
+        return Decode(tuple(Word(word, 0, 1, 0.5) for word in words), 1_000, 1)
+
+
+def test_from_audio_to_plans_by_the_name_of_the_shipped_model(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
+    pytest.importorskip("dateutil", reason="needs the extra 'gguf'")
+    pytest.importorskip("av", reason="needs the extra 'speech'")
+    import simcore.registry
+    from frontends.parsing.gguf import parser as parsing
+    from frontends.parsing.qwen import shipped
+
+    monkeypatch.setattr(shipped, "MODEL", exported)
+    monkeypatch.setenv("RASSG_SIM_CACHE", str(tmp_path / "cache"))
+    load = simcore.registry.load
+    monkeypatch.setattr(
+        simcore.registry,
+        "load",
+        lambda group, name: (lambda *_: Hears()) if group == "frontends" else load(group, name),
+    )
+    wav(tmp_path / "a.wav", noise(6))
+    target = {"tool": "book", "arguments": {"time": "4 pm"}}
+    (tmp_path / "metadata.jsonl").write_text(json.dumps({"audio": "a.wav", "target": target}))
+    out = tmp_path / "pack.jsonl"
+    try:
+        said = run_trace("build", tmp_path, "--parser", "gguf:qwen", "--out", out, "--jobs", 1)
+    finally:
+        parsing._session.cache_clear()
+    assert "the final parse is right in 1 of 1" in said
+    (recording,) = read_traces(out)
+    assert recording.target == '[{"arguments":{"time":"16:00"},"tool":"book"}]'
+    assert (recording.arrivals[0].service_us or 0) > 1_000  # the parse takes its time as well
+
+
+def test_the_command_trains_and_writes_a_model_and_its_record(tmp_path: Path) -> None:
+    pytest.importorskip("gguf", reason="needs the extra 'train'")
+    pytest.importorskip("text_to_num", reason="needs the extra 'speech'")
+    from hashlib import sha256
+
+    from typer.testing import CliRunner
+
+    decodes = tmp_path / "few.decodes.parquet"
+    shipped = shipped_scenarios() / "packs" / "recast" / "dev-selection.decodes.parquet"
+    write_records(decodes, read_records(shipped)[:4])
+    out = tmp_path / "own.gguf"
+    result = CliRunner().invoke(
+        train_app,
+        [
+            *("--work", str(tmp_path / "work"), "--out", str(out), "--quiet"),
+            *("--train", str(decodes), "--selection", str(decodes)),
+            *("--steps", "1", "--tokens", "1000", "--threads", "1", "--no-bfloat16"),
+        ],
+        catch_exceptions=False,
+    )
+    assert result.exit_code == 0, result.output
+    assert "step 1, loss" in result.output
+    record = json.loads(out.with_suffix(".json").read_text())
+    assert record["model"]["sha256"] == sha256(out.read_bytes()).hexdigest()
+    assert record["model"]["bytes"] == out.stat().st_size < 5_000_000
+    assert record["settings"]["steps"] == len(record["history"]) == 1
+    assert record["decodes"] == {str(decodes): sha256(decodes.read_bytes()).hexdigest()}

@@ -20,7 +20,7 @@ from frontends.protocol import Parsed
 from frontends.recast.record import read_records, write_records
 from frontends.tools.catalog import read_tools
 from frontends.tools.plans import canonical_plan
-from simcore.errors import InputError, MissingError
+from simcore.errors import InputError, MissingError, UsageError
 from simcore.files.traces import read_traces, shipped_scenarios
 
 if TYPE_CHECKING:
@@ -137,6 +137,26 @@ def test_torch_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     result = invoke(train_app, "--work", str(tmp_path))
     assert isinstance(result.exception, MissingError)
     assert "pip install 'rassg-sim[train]'" in str(result.exception)
+
+
+def test_a_package_is_missed_before_hours_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("torch", "tokenizers", "safetensors"):
+        pytest.importorskip(package, reason="needs the extra 'train'")
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    result = invoke(train_app, "--work", str(tmp_path / "work"))
+    assert isinstance(result.exception, MissingError)
+    assert "needs the package gguf" in str(result.exception)
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_model_is_a_gguf_file(tmp_path: Path) -> None:
+    for package in ("torch", "tokenizers", "safetensors", "gguf"):
+        pytest.importorskip(package, reason="needs the extra 'train'")
+    result = invoke(train_app, "--work", str(tmp_path / "work"), "--out", "model.json")
+    assert isinstance(result.exception, UsageError)
+    assert "not 'model.json'" in str(result.exception)
 
 
 @pytest.mark.skipif(not shipped.MODEL.is_file(), reason="no model is shipped yet")

@@ -50,7 +50,8 @@ def train_parser(
     ] = _TRAIN,
     selection: Annotated[str, typer.Option(help="Decodes to watch progress on.")] = _SELECTION,
     seed: Annotated[int, typer.Option(min=0, help="Other weights to begin with, other texts.")] = 0,
-    steps: Annotated[int, typer.Option(min=1, help="Steps, each of 16,384 tokens.")] = 6_000,
+    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 6_000,
+    tokens: Annotated[int, typer.Option(min=1_000, help="Tokens of a step.")] = 16_384,
     numbers: Annotated[
         Literal["f32", "f16", "q8_0"], typer.Option(help="How the file keeps weights.")
     ] = "q8_0",
@@ -73,16 +74,21 @@ def train_parser(
 
     _need_torch()
     need_tokenizers()
-    from frontends.parsing.qwen.export import write_gguf
+    from frontends.parsing.qwen.export import need_gguf, write_gguf
     from frontends.parsing.qwen.record import write_record
     from frontends.parsing.qwen.recorded import recorded_texts
     from frontends.parsing.qwen.train import Settings
     from frontends.parsing.qwen.train import train as fit
     from frontends.tools.catalog import read_tools
+    from simcore.errors import UsageError
     from simcore.progress import show_progress
 
+    need_gguf()
+    path = out or work / "model.gguf"
+    if path.suffix != ".gguf":
+        raise UsageError(f"--out: the model is a .gguf file, not '{path.name}'")
     until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
-    settings = Settings(seed=seed, steps=steps, bfloat16=bfloat16, threads=threads)
+    settings = Settings(seed=seed, steps=steps, tokens=tokens, bfloat16=bfloat16)
     parts = {name: _file(name) for name in (train, selection)}
     own, held_out = (
         recorded_texts(_records(parts[name]), learnable=name == train)
@@ -95,6 +101,7 @@ def train_parser(
             held_out,
             read_tools(TOOLS),
             settings,
+            threads=threads,
             stop=lambda: time.monotonic() > until,
             progress=progress,
             say=typer.echo,
@@ -102,7 +109,6 @@ def train_parser(
     if made is None:
         typer.echo(f"{work}: stopped; the same command goes on from the last state kept")
         return
-    path = out or work / "model.gguf"
     write_gguf(path, made.weights, made.shape, made.tokenizer, numbers)
     write_record(path, made, settings, parts, numbers)
     typer.echo(
@@ -183,11 +189,14 @@ def _file(name: str) -> Path:
     from simcore.errors import InputError, nearest
     from simcore.files.traces import pack_names, resolve_traces
 
-    path = Path(name)
-    if name in pack_names():
-        path = resolve_traces(name, ".").with_suffix(SUFFIX)
+    beside = {
+        pack: path
+        for pack in pack_names()
+        if (path := resolve_traces(pack, ".").with_suffix(SUFFIX)).is_file()
+    }
+    path = beside.get(name, Path(name))
     if not path.is_file():
-        raise InputError(f"there are no decodes '{name}'{nearest(name, pack_names())}")
+        raise InputError(f"there are no decodes '{name}'{nearest(name, beside)}")
     return path
 
 

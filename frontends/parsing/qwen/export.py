@@ -36,7 +36,7 @@ def write_gguf(
 
     Raises `MissingError` where the package gguf is not installed.
     """
-    gguf = _package()
+    gguf = need_gguf()
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="rassg-sim-") as scratch:
         made = Path(scratch, path.name)
@@ -87,7 +87,8 @@ def _describe(writer: Any, gguf: Any, shape: Shape, tokenizer: Tokenizer) -> Non
     writer.add_chat_template(TEMPLATE)
 
 
-def _package() -> Any:
+def need_gguf() -> Any:
+    """The package gguf; raises `MissingError` where it is not installed."""
     try:
         import gguf
     except ModuleNotFoundError:

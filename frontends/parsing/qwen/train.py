@@ -44,6 +44,7 @@ class Settings:
 
     `steps` of about `tokens` tokens each; `plain` is how many tokens texts are made of, `prefixes`
     how many beginnings a request is trained on, `recorded` the share of recorded requests.
+    `rate` is reached after the share `warmup` of the steps, and falls to nothing by the last.
     `bfloat16`: short numbers in matrix products, faster where the processor has them.
     """
 
@@ -51,7 +52,7 @@ class Settings:
     steps: int = 6_000
     tokens: int = 16_384
     rate: float = 2e-3
-    warmup: int = 200
+    warmup: float = 0.03
     decay: float = 0.05
     clip: float = 1.0
     plain: int = 1_536
@@ -63,7 +64,6 @@ class Settings:
     prefixes: int = 7
     recorded: float = 0.04
     bfloat16: bool = True
-    threads: int = 2
 
     def shape(self, vocabulary: int) -> Shape:
         return Shape(vocabulary, self.width, self.layers, self.heads, self.kv_heads, self.inner)
@@ -91,6 +91,7 @@ def train(
     tools: Tools,
     settings: Settings,
     *,
+    threads: int = 2,
     every: int = 250,
     stop: Callable[[], bool] = lambda: False,
     progress: Progress = lambda label, done, total: None,
@@ -99,9 +100,10 @@ def train(
     """Train in a folder, from where it was left there; None where `stop` came first.
 
     Every so many steps the state is kept, and the loss and the share of right answers on
-    `selection` are said. Raises `InputError` where the folder holds a training of other settings.
+    `selection` are said. More threads add numbers up in another order: for equal weights, their
+    number has to be equal too. Raises `InputError` where the folder holds another training.
     """
-    torch.set_num_threads(settings.threads)
+    torch.set_num_threads(threads)
     began = time.perf_counter()
     tokenizer = _tokenizer(folder, recorded, tools, settings)
     shape = settings.shape(len(tokenizer.tokens))
@@ -253,8 +255,9 @@ class _State:
 
 def _schedule(step: int, settings: Settings) -> float:
     """Up in the first steps, then down to nothing at the last."""
-    rise = (step + 1) / max(settings.warmup, 1)
-    fall = (settings.steps - step) / max(settings.steps - settings.warmup, 1)
+    warm = max(round(settings.warmup * settings.steps), 1)
+    rise = (step + 1) / warm
+    fall = (settings.steps - step) / max(settings.steps - warm, 1)
     return min(rise, fall, 1.0)
 
 
