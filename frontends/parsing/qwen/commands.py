@@ -50,7 +50,7 @@ def train_parser(
     ] = _TRAIN,
     selection: Annotated[str, typer.Option(help="Decodes to watch progress on.")] = _SELECTION,
     seed: Annotated[int, typer.Option(min=0, help="Other weights to begin with, other texts.")] = 0,
-    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 6_000,
+    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 5_000,
     tokens: Annotated[int, typer.Option(min=1_000, help="Tokens of a step.")] = 16_384,
     numbers: Annotated[
         Literal["f32", "f16", "q8_0"], typer.Option(help="How the file keeps weights.")
@@ -216,6 +216,7 @@ def _made(path: Path) -> tuple[dict[str, object], dict[str, float]]:
     if not beside.is_file():
         return {}, {"": 1.0}
     made = json.loads(beside.read_text(encoding="utf-8"))
+    made.pop("forecasts", None)  # they were made on other parses
     processors = made.get("processors", {})
     return made, {"": 1.0} | {name: each["service_scale"] for name, each in processors.items()}
 

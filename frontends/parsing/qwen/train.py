@@ -49,7 +49,7 @@ class Settings:
     """
 
     seed: int = 0
-    steps: int = 6_000
+    steps: int = 5_000
     tokens: int = 16_384
     rate: float = 2e-3
     warmup: float = 0.03
