@@ -46,7 +46,7 @@ def phrases_of_the_test() -> Iterator[str]:
 
 def test_nothing_that_only_the_test_says_is_learned() -> None:
     texts = whole_texts(4_000)
-    assert len(set(texts)) > 3_900
+    assert len(set(texts)) > 3_800
     for phrase in map(plain, phrases_of_the_test()):
         # A verb alone is no phrase: of those, the next test asks.
         assert " " not in phrase or not any(phrase in text for text in texts), phrase
