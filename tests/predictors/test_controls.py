@@ -23,7 +23,7 @@ PERIOD = 320_000
 
 @pytest.fixture(scope="module")
 def recordings() -> tuple[Recording, ...]:
-    traces = read_traces(PACK / "test.parquet")
+    traces = read_traces(PACK / "test.parquet")[::3]
     other = [replace(r, forecasts=(replace(r.forecasts[0], checkpoint="gru-0"),)) for r in traces]
     both = [
         replace(r, forecasts=(*r.forecasts[:1], *o.forecasts))
@@ -55,26 +55,11 @@ def test_the_oracle_knows_what_is_wrong(recordings: tuple[Recording, ...]) -> No
         oracle, always = recording.forecast("oracle"), recording.forecast("always")
         assert oracle is not None
         assert always is not None
-        if all(arrival.argument is None for arrival in recording.arrivals):
-            assert not oracle.p_bad
-            continue
-        final = recording.arrivals[-1].argument
-        assert oracle.p_bad[-1] == (final != recording.target)
-        assert set(always.p_bad) == {1.0}
-        if recording.variant == "corrected":
-            assert oracle.p_bad[0] == 1.0
-
-
-def test_permuted_forecasts_come_from_another_group(recordings: tuple[Recording, ...]) -> None:
-    by_steps = {}
-    for recording in recordings:
-        own = recording.forecast("hazard")
-        assert own is not None
-        by_steps.setdefault((own.at_us, own.p_bad), set()).add(recording.cluster)
-    for recording in recordings:
-        lent = recording.forecast("hazard-permuted")
-        assert lent is not None
-        assert by_steps[lent.at_us, lent.p_bad] != {recording.cluster}
+        said = [a.argument for a in recording.arrivals if a.argument is not None]
+        assert set(always.p_bad) == ({1.0} if said else set())
+        # Of the version that was heard last: an empty argument leaves it as it is.
+        ends = [said[0] != recording.target, said[-1] != recording.target] if said else []
+        assert [*oracle.p_bad[:1], *oracle.p_bad[-1:]] == ends
 
 
 def test_the_veto_with_the_truth_is_bounded_by_both_baselines(
