@@ -50,7 +50,7 @@ def train_parser(
     ] = _TRAIN,
     selection: Annotated[str, typer.Option(help="Decodes to watch progress on.")] = _SELECTION,
     seed: Annotated[int, typer.Option(min=0, help="Other weights to begin with, other texts.")] = 0,
-    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 800,
+    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 5_000,
     tokens: Annotated[int, typer.Option(min=1_000, help="Tokens of a step.")] = 16_384,
     numbers: Annotated[
         Literal["f32", "f16", "q8_0"], typer.Option(help="How the file keeps weights.")
@@ -58,7 +58,7 @@ def train_parser(
     bfloat16: Annotated[
         bool, typer.Option(help="Short numbers in products: fast where the processor has them.")
     ] = True,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of the one process.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the one process.")] = 2,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time; the next call goes on.")
     ] = None,

@@ -49,7 +49,7 @@ class Settings:
     """
 
     seed: int = 0
-    steps: int = 800
+    steps: int = 5_000
     tokens: int = 16_384
     rate: float = 2e-3
     warmup: float = 0.03
@@ -91,7 +91,7 @@ def train(
     tools: Tools,
     settings: Settings,
     *,
-    threads: int = 1,
+    threads: int = 2,
     every: int = 250,
     stop: Callable[[], bool] = lambda: False,
     progress: Progress = lambda label, done, total: None,
