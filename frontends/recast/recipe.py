@@ -94,12 +94,19 @@ def all_items() -> list[Item]:
 
 
 def noisy_items() -> list[Item]:
-    """Every tenth group of the test's subsets, 240 recordings, once for each noise."""
-    items = [
-        Item(pack, subset, 10 * number)
-        for pack in NOISES
+    """A tenth of the test's groups of each subset, drawn at random, once for each noise.
+
+    At random: domains, carriers and editing phrases go round with the index.
+    """
+    drawn = {
+        subset: Random(f"{SEED}/noisy/{subset}").sample(range(GROUPS[subset][-1]), count)
         for subset, count in _NOISY.items()
-        for number in range(count)
+    }
+    items = [
+        Item(pack, subset, index)
+        for pack in NOISES
+        for subset, indices in drawn.items()
+        for index in indices
     ]
     Random(SEED).shuffle(items)
     return items

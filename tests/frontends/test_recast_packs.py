@@ -183,3 +183,28 @@ def test_every_pack_was_parsed_by_the_frozen_parser(name: str) -> None:
 
 def test_all_packs_together_are_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 15_000_000
+
+
+@pytest.mark.parametrize("name", [name for name in NOISES if name in PACKS])
+def test_noisy_copies_are_of_every_kind_and_say_the_same(name: str) -> None:
+    made = provenance(name)["groups"]
+    if made["made"] < made["planned"]:
+        pytest.skip(f"recast/{name} has {made['made']} of {made['planned']} groups so far")
+    assert len(pack(name)) == 240
+    assert {recording.domain for recording in pack(name)} == set(DOMAINS)
+    assert {recording.voice for recording in pack(name)} == set(VOICES["test"])
+    kinds = Counter(recording.editing for recording in pack(name) if recording.repairs)
+    clean = Counter(recording.editing for recording in pack("test") if recording.repairs)
+    assert kinds.keys() == clean.keys()
+    for kind, count in clean.items():
+        assert kinds[kind] == pytest.approx(count / 10, rel=0.4)
+    copied = {recording.recording_id: recording for recording in pack("test")}
+    for recording in pack(name):
+        original = copied[recording.recording_id.removesuffix(f"-{NOISES[name]}db")]
+        assert recording.noise == f"{NOISES[name]} dB"
+        assert (recording.target, recording.edit_id, recording.voice, recording.group_id) == (
+            original.target,
+            original.edit_id,
+            original.voice,
+            original.group_id,
+        )
