@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -171,9 +171,18 @@ def write_packs(
                 typer.echo(line)
 
 
+_CACHES: Final = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+
+
 def _need_torch() -> None:
+    import os
+
     from simcore.errors import MissingError
 
+    # Torch keeps kernels by the shapes they are for, and hardly two batches have one shape: left
+    # alone, that takes gigabytes. It reads these when it is loaded.
+    for cache in _CACHES:
+        os.environ.setdefault(cache, "1")
     for package in ("torch", "safetensors"):
         try:
             __import__(package)
