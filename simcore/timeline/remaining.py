@@ -116,7 +116,7 @@ def _section(ran: Counter[str], found: Counter[tuple[str, str]]) -> Section:
     rows = []
     for name, says in REASONS.items():
         by_kind = [share(found[name, kind], ran[kind]) for kind in kinds]
-        every = sum(count for (one, _), count in found.items() if one == name)
+        every = sum(found[name, kind] for kind in ran)
         rows.append((says, share(every, total), *by_kind))
     sums = [share(sum(found[name, kind] for name in REASONS), ran[kind]) for kind in kinds]
     rows.append(("all", share(found.total(), total), *sums))

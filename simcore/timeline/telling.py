@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simcore.experiment import checkpoints_for
 from simcore.registry import policy_factory
 from simcore.report.sections import Picture, Section
+from simcore.report.study import OURS
 from simcore.timeline.picture import timeline_chart
 from simcore.trajectory import simulate
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from simcore.scenario import Scenario
 
-OURS: Final = "rassg"
 CONTROL: Final = "rassg-no-cancel"
 
 
