@@ -12,6 +12,7 @@ from frontends.parsing.qwen.variant import with_gold
 from frontends.recast.packs import parse_record
 from frontends.recast.report.frames import recording_frame
 from frontends.recast.report.packs import Pack
+from simcore.report.grid import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -129,21 +130,19 @@ def markdown(found: Accuracy) -> str:
     """The table, and what a parse takes."""
     columns = [f"{name} {what}" for what in ("final", "prefixes") for name in found.names]
     changes = [f"{name} wrong changes" for name in found.names]
-    head = ["", "recordings", "prefixes", *columns, *changes]
+    rows = []
+    for row in found.rows:
+        label = row["group"] if row["of"] in ("all", "kind") else f"{row['of']}: {row['group']}"
+        cells = [label, str(row["recordings"]), str(row["prefixes"])]
+        cells += [f"{100 * row[column]:.1f}" for column in columns]
+        rows.append([*cells, *(f"{row[column]:.2f}" for column in changes)])
     lines = [
         "Exact plans, in percent: of the final parse, and of the other prefixes (what is meant by",
         "then, or the value that is just being said). Wrong changes: how often, in a recording,",
         "the parse changes to what is neither.",
         "",
-        "| " + " | ".join(head) + " |",
-        "|" + " --- |" + " ---: |" * (len(head) - 1),
+        Grid("", ["", "recordings", "prefixes", *columns, *changes], rows).markdown(),
     ]
-    for row in found.rows:
-        label = row["group"] if row["of"] in ("all", "kind") else f"{row['of']}: {row['group']}"
-        cells = [label, str(row["recordings"]), str(row["prefixes"])]
-        cells += [f"{100 * row[column]:.1f}" for column in columns]
-        cells += [f"{row[column]:.2f}" for column in changes]
-        lines.append("| " + " | ".join(cells) + " |")
     lines.append("")
     lines += [
         f"A parse by {name} takes {ms:.1f} ms of one processor thread."
