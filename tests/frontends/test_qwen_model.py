@@ -26,6 +26,7 @@ from frontends.parsing.qwen.tokenizer import END, NOTHING, Tokenizer  # noqa: E4
 from frontends.parsing.qwen.train import Settings, train  # noqa: E402
 from frontends.parsing.qwen.written import Prefix, write  # noqa: E402
 from frontends.protocol import Decode, Word  # noqa: E402
+from frontends.recast.grammar import load_grammar  # noqa: E402
 from frontends.recast.record import read_records, write_records  # noqa: E402
 from frontends.tools.catalog import read_tools  # noqa: E402
 from simcore.errors import InputError  # noqa: E402
@@ -202,7 +203,7 @@ def test_a_folder_with_another_training_is_refused(tmp_path: Path) -> None:
 
 
 def test_batches_go_on_where_they_were(tokenizer: Tokenizer) -> None:
-    source = Source(tokenizer, TAUGHT, 0.2, 3)
+    source = Source(tokenizer, TAUGHT, 0.2, 3, load_grammar("source"))
     drawn = source.batches(3, 500, 0)
     first = [next(drawn) for _ in range(20)]
     for start in (5, 16, 19):
@@ -363,6 +364,7 @@ def test_the_command_trains_and_writes_a_model_and_its_record(tmp_path: Path) ->
             *("--work", str(tmp_path / "work"), "--out", str(out), "--quiet"),
             *("--train", str(decodes), "--selection", str(decodes)),
             *("--steps", "1", "--tokens", "1000", "--threads", "1", "--no-bfloat16"),
+            *("--held-out", "2"),
         ],
         catch_exceptions=False,
     )
@@ -372,4 +374,5 @@ def test_the_command_trains_and_writes_a_model_and_its_record(tmp_path: Path) ->
     assert record["model"]["sha256"] == sha256(out.read_bytes()).hexdigest()
     assert record["model"]["bytes"] == out.stat().st_size < 5_000_000
     assert record["settings"]["steps"] == len(record["history"]) == 1
+    assert record["settings"]["held_out"] == 2
     assert record["decodes"] == {str(decodes): sha256(decodes.read_bytes()).hexdigest()}

@@ -52,6 +52,14 @@ def train_parser(
     seed: Annotated[int, typer.Option(min=0, help="Other weights to begin with, other texts.")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 5_000,
     tokens: Annotated[int, typer.Option(min=1_000, help="Tokens of a step.")] = 16_384,
+    held_out: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Learn nothing of every so many-th phrase of the source, "
+            "and watch progress on the recordings that have one; 0: learn of all.",
+        ),
+    ] = 0,
     numbers: Annotated[
         Literal["f32", "f16", "q8_0"], typer.Option(help="How the file keeps weights.")
     ] = "q8_0",
@@ -75,6 +83,7 @@ def train_parser(
     _need_torch()
     need_tokenizers()
     from frontends.parsing.qwen.export import need_gguf, write_gguf
+    from frontends.parsing.qwen.heldout import divided
     from frontends.parsing.qwen.record import write_record
     from frontends.parsing.qwen.recorded import recorded_texts
     from frontends.parsing.qwen.train import Settings
@@ -88,17 +97,16 @@ def train_parser(
     if path.suffix != ".gguf":
         raise UsageError(f"--out: the model is a .gguf file, not '{path.name}'")
     until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
-    settings = Settings(seed=seed, steps=steps, tokens=tokens, bfloat16=bfloat16)
+    settings = Settings(seed=seed, steps=steps, tokens=tokens, held_out=held_out, bfloat16=bfloat16)
     parts = {name: _file(name) for name in (train, selection)}
-    own, held_out = (
-        recorded_texts(_records(parts[name]), learnable=name == train)
-        for name in (train, selection)
-    )
+    learned, watched = (_records(parts[name]) for name in (train, selection))
+    if held_out:
+        learned, watched = divided([*learned, *watched], held_out)
     with show_progress(quiet=quiet) as progress:
         made = fit(
             work,
-            own,
-            held_out,
+            recorded_texts(learned, learnable=True),
+            recorded_texts(watched, learnable=False),
             read_tools(TOOLS),
             settings,
             threads=threads,

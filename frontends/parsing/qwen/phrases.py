@@ -6,7 +6,7 @@ The test's requests, asides and editing phrases are in neither.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +16,7 @@ from frontends.recast.grammar import DOMAINS, Carrier, load_grammar
 if TYPE_CHECKING:
     from random import Random
 
-    from frontends.recast.grammar import Domain
+    from frontends.recast.grammar import Domain, Grammar
 
 PHRASES: Final = Path(__file__).with_name("phrases.toml")
 OTHER: Final[dict[Domain, Domain]] = {
@@ -76,25 +76,26 @@ def load_phrases() -> Phrases:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Draws phrases: the source's with the probability `source`, else made-up ones."""
+    """Draws phrases: the grammar's with the probability `source`, else made-up ones."""
 
     rng: Random
     source: float
+    grammar: Grammar = field(default_factory=lambda: load_grammar("source"))
 
     def carrier(self, domain: Domain) -> Carrier:
         """A request around a value of the domain."""
         if self._source():
-            return self.rng.choice(load_grammar("source").carriers[domain])
+            return self.rng.choice(self.grammar.carriers[domain])
         return self._carrier(domain)
 
     def two(self, domain: Domain) -> Carrier:
         """A request with a second field."""
         if self._source():
-            return self.rng.choice(load_grammar("source").two[domain])
-        field = OTHER[domain]
-        join = self.rng.choice(_BETWEEN[field])
+            return self.rng.choice(self.grammar.two[domain])
+        second = OTHER[domain]
+        join = self.rng.choice(_BETWEEN[second])
         made = self._carrier(domain)
-        again = f"{self.rng.choice((join, self.rng.choice(_BETWEEN[field])))} {{other}}"
+        again = f"{self.rng.choice((join, self.rng.choice(_BETWEEN[second])))} {{other}}"
         return Carrier(
             "",
             made.opening,
@@ -102,13 +103,13 @@ class Speaker:
             again,
             tool=made.tool,
             other=f"{join} {{other}}",
-            field=field,
+            field=second,
         )
 
     def edit(self) -> str:
         """What announces a repair."""
         if self._source():
-            return self.rng.choice(load_grammar("source").edits).text
+            return self.rng.choice(self.grammar.edits).text
         words = self.rng.choices(load_phrases().lists["repairs.words"], k=self.rng.randrange(1, 4))
         if self.rng.random() < 0.3:
             words.insert(self.rng.randrange(len(words) + 1), self._fill("{adjective} {noun}"))
@@ -117,15 +118,15 @@ class Speaker:
     def switch(self, domain: Domain) -> str:
         """Asks for the domain's other tool."""
         if self._source():
-            return self.rng.choice(load_grammar("source").switch[domain]).text
+            return self.rng.choice(self.grammar.switch[domain]).text
         ask = self.rng.choice(load_phrases().asks[ASKED[domain]]["words"])
         return self._choice("switches.texts").format(ask=ask)
 
     def abandonment(self) -> str:
         """Takes the request back."""
         if self._source():
-            return self.rng.choice(load_grammar("source").abandon).text
-        text = self._choice("abandonments.texts")
+            return self.rng.choice(self.grammar.abandon).text
+        text = self._fill(self._choice("abandonments.texts"))
         if self.rng.random() < 0.5:
             text = f"{self._choice('repairs.words')}, {text}"
         return _sentence(text)
@@ -133,19 +134,19 @@ class Speaker:
     def tail(self) -> str:
         """A sentence without a value."""
         if self._source():
-            return self.rng.choice(load_grammar("source").tails)
+            return self.rng.choice(self.grammar.tails)
         return _sentence(self._fill(self._choice("tails.texts")))
 
     def cue(self) -> str:
         """What sounds like a correction and is none."""
         if self._source():
-            return self.rng.choice(load_grammar("source").cues)
+            return self.rng.choice(self.grammar.cues)
         rest = self._fill(self._choice("cues.rests"))
         return f"{self._choice('cues.starts')}{self.rng.choice((',', ''))} {rest}."
 
     def um(self) -> str:
         """A filled pause."""
-        return self.rng.choice(load_grammar("source").fillers)
+        return self.rng.choice(self.grammar.fillers)
 
     def _source(self) -> bool:
         return self.rng.random() < self.source
@@ -164,7 +165,7 @@ class Speaker:
         again = self.rng.choice((join, self._choice("repairs.joins"), join))
         if again == start or len(again) > 8:
             again = ""
-        filler = self._fill(self.rng.choice(("{extra}", "{extra}", "{extra} {extra}", "{adverb}")))
+        filler = self._fill(self._choice("fillers"))
         return Carrier(
             "",
             f"{opening} {{value}}",
@@ -177,10 +178,7 @@ class Speaker:
     def _fill(self, pattern: str) -> str:
         """The pattern with words put in, spaces in order."""
         made = pattern
-        for name in ("extra", "do", "thing", "count", "person", "verb", "noun"):
-            while f"{{{name}}}" in made:
-                made = made.replace(f"{{{name}}}", self._word(name), 1)
-        for name in ("adjective", "adverb", "join"):
+        for name in _SLOTS:
             while f"{{{name}}}" in made:
                 made = made.replace(f"{{{name}}}", self._word(name), 1)
         return " ".join(made.split())
@@ -203,7 +201,9 @@ class Speaker:
                 number = self.rng.randrange(2, 13)
                 word = str(number) if self.rng.random() < 0.5 else _COUNT[number]
                 return f"{word} {self._choice('counted')}"
-            case "verb" | "noun" if self.rng.random() < 0.06:
+            case "word":
+                return self._word(self.rng.choice(("verb", "noun", "noun", "adjective", "join")))
+            case "verb" | "noun" if self.rng.random() < 0.1:
                 return self._pseudo()
             case _:
                 return self._choice(_LISTS[name])
@@ -213,6 +213,11 @@ class Speaker:
         return "".join(self.rng.choices(load_phrases().syllables, k=self.rng.randrange(1, 3)))
 
 
+_SLOTS: Final = (
+    *("word", "extra", "do", "thing", "count", "person"),
+    *("verb", "noun", "adjective", "adverb", "join"),
+)
+"""Each before those that its own words may hold."""
 _LISTS: Final = {
     "verb": "verbs",
     "noun": "nouns",

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from frontends.parsing.qwen.phrases import ASKED, Speaker
 from frontends.parsing.qwen.values import Value, draw_value
-from frontends.recast.grammar import DOMAINS, TOOLS
+from frontends.recast.grammar import DOMAINS, TOOLS, load_grammar
 
 if TYPE_CHECKING:
     from random import Random
 
-    from frontends.recast.grammar import Carrier, Domain
+    from frontends.recast.grammar import Carrier, Domain, Grammar
 
 Plan = dict[str, Any]
 
@@ -46,9 +46,11 @@ class Piece:
     stop: bool = True
 
 
-def draw_request(rng: Random) -> list[Piece]:
-    """One request."""
-    draw = _Draw(rng, Speaker(rng, rng.choice((0.0, 0.3, 1.0))), rng.choice((0.4, 0.9)))
+def draw_request(rng: Random, grammar: Grammar | None = None) -> list[Piece]:
+    """One request, in the phrases of a grammar (ReCAST's source by default) and in others."""
+    known = grammar or load_grammar("source")
+    speaker = Speaker(rng, rng.choice((0.0, 0.3, 1.0)), known)
+    draw = _Draw(rng, speaker, rng.choice((0.4, 0.9)))
     (kind,) = rng.choices(tuple(KINDS), tuple(KINDS.values()))
     domain = rng.choice(DOMAINS)
     match kind:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from frontends.parsing.qwen.tokenizer import Tokenizer
     from frontends.parsing.qwen.written import Prefix
+    from frontends.recast.grammar import Grammar
 
     Texts = tuple[Prefix, Sequence[Prefix]]
 
@@ -106,6 +107,7 @@ class Source:
     recorded: Sequence[Texts]
     share: float
     prefixes: int
+    grammar: Grammar
 
     def batches(self, seed: int, size: int, first: int) -> Iterator[Batch]:
         """Batches of about `size` tokens for ever, from number `first` on: each pool of batches has
@@ -126,7 +128,7 @@ class Source:
             if self.recorded and rng.random() < self.share:
                 texts = rng.choice(self.recorded)
             else:
-                texts = write(draw_request(rng), rng, self.prefixes)
+                texts = write(draw_request(rng, self.grammar), rng, self.prefixes)
             row = sequence(texts, self.tokenizer)
             if len(row.tokens) <= LONGEST:
                 rows.append(row)

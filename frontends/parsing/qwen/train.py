@@ -13,6 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import save
 from torch.nn import functional
 
+from frontends.parsing.qwen.heldout import taught
 from frontends.parsing.qwen.model import Shape, Weights, initial, logits
 from frontends.parsing.qwen.requests import draw_request
 from frontends.parsing.qwen.samples import LONGEST, UNKNOWN, Source, batch, sequence
@@ -44,6 +45,7 @@ class Settings:
 
     `steps` of about `tokens` tokens each; `plain` is how many tokens texts are made of, `prefixes`
     how many beginnings a request is trained on, `recorded` the share of recorded requests.
+    Every `held_out`-th of the source's phrases is never learned from; 0: all are.
     `rate` is reached after the share `warmup` of the steps, and falls to nothing by the last.
     `bfloat16`: short numbers in matrix products, faster where the processor has them.
     """
@@ -63,6 +65,7 @@ class Settings:
     inner: int = 640
     prefixes: int = 7
     recorded: float = 0.04
+    held_out: int = 0
     bfloat16: bool = True
 
     def shape(self, vocabulary: int) -> Shape:
@@ -110,7 +113,8 @@ def train(
     state = _State.begin(folder, shape, settings)
     held_out = _batches(selection, tokenizer)
     before = state.seconds
-    source = Source(tokenizer, recorded, settings.recorded, settings.prefixes)
+    grammar = taught(settings.held_out)
+    source = Source(tokenizer, recorded, settings.recorded, settings.prefixes, grammar)
     losses: list[float] = []
     for made in source.batches(settings.seed, settings.tokens, state.step):
         if state.step == settings.steps:
@@ -266,18 +270,18 @@ def _tokenizer(
 ) -> Tokenizer:
     path = folder / TOKENIZER
     if not path.is_file():
-        texts = _texts(recorded, settings.seed)
+        texts = _texts(recorded, settings)
         folder.mkdir(parents=True, exist_ok=True)
         Tokenizer.train(texts, tools, settings.plain).save(path)
     return Tokenizer.load(path)
 
 
-def _texts(recorded: Sequence[Texts], seed: int) -> Iterator[str]:
-    rng = Random(f"{seed}/tokens")
+def _texts(recorded: Sequence[Texts], settings: Settings) -> Iterator[str]:
+    rng, grammar = Random(f"{settings.seed}/tokens"), taught(settings.held_out)
     for whole, _ in recorded:
         yield f" {whole.text}"
     for _ in range(_TEXTS):
-        yield f" {write(draw_request(rng), rng, 0)[0].text}"
+        yield f" {write(draw_request(rng, grammar), rng, 0)[0].text}"
 
 
 def _batches(texts: Sequence[Texts], tokenizer: Tokenizer) -> list[Batch]:
