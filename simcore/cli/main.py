@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from simcore.cli import imports, inspect, run, tables, timeline
+from simcore.cli import diff, imports, inspect, run, tables, timeline
 from simcore.errors import InputErrors, SimcoreError
 from simcore.registry import registered
 
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 run.add_to(app)
 tables.add_to(app)
+diff.add_to(app)
 inspect.add_to(app)
 imports.add_to(app)
 timeline.add_to(app)

@@ -1,0 +1,185 @@
+"""Two finished runs, trajectory by trajectory: what other recordings, tools or code changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simcore.bootstrap import RESAMPLES
+from simcore.errors import InputError, UsageError, nearest
+from simcore.metrics import differences, summaries
+from simcore.report.grid import Grid
+from simcore.report.numbers import difference, number
+from simcore.report.run_folder import FORMATS, TRAJECTORIES
+from simcore.tally import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+    from simcore.metrics import PairedDifference, Scores
+
+KEYS: Final = ("policy", "recording_id", "action", "checkpoint", "replication")
+"""What a trajectory of one run is found by in the other."""
+_BASE: Final = "\0base"
+_COUNTED: Final = ("commits", "updates", "cancels", "late_updates", "late_cancels")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDiff:
+    """A policy in both runs, over the trajectories that both have; `paired` is the second run's
+    figures minus the first's."""
+
+    policy: str
+    base: Scores
+    other: Scores
+    paired: PairedDifference
+
+
+@dataclass(frozen=True, slots=True)
+class RunDiff:
+    """`alone`: trajectories of the first and of the second run without a partner, `changed`: the
+    keys of the scenarios that are not equal."""
+
+    policies: tuple[PolicyDiff, ...]
+    changed: tuple[str, ...]
+    alone: tuple[int, int]
+
+
+def diff_runs(
+    base: Path, other: Path, where: Mapping[str, str], *, resamples: int = RESAMPLES
+) -> RunDiff:
+    """Pair the trajectories of two run folders that have equal `KEYS`.
+
+    `where`: columns of `trajectories.parquet` and the value that is looked at. Intervals are 95 %,
+    from resampling groups of recordings. Raises ``InputError`` for a folder that holds no run, and
+    ``UsageError`` for a column that is not there and where nothing pairs.
+    """
+    settings = [_settings(folder) for folder in (base, other)]
+    frames = [_frame(folder, where) for folder in (base, other)]
+    first, second = (frame["policy"].unique(maintain_order=True).to_list() for frame in frames)
+    found, paired = [], 0
+    for label in first:
+        one, two = (frame.filter(policy=label) for frame in frames)
+        one, two = _with_partner(one, two), _with_partner(two, one)
+        if len(one):
+            paired += len(one)
+            found.append(_policy(label, one, two, settings[0]["seed"], resamples))
+    if not found:
+        raise UsageError(
+            f"no trajectory of {base} has a partner in {other}: the policies are "
+            f"{', '.join(first) or 'none'} there and {', '.join(second) or 'none'} here"
+        )
+    keys = dict.fromkeys(key for setting in settings for key in setting)
+    changed = tuple(key for key in keys if settings[0].get(key) != settings[1].get(key))
+    return RunDiff(tuple(found), changed, (len(frames[0]) - paired, len(frames[1]) - paired))
+
+
+def grids(found: RunDiff) -> list[Grid]:
+    """Both runs' figures side by side, their differences, and what the policies did."""
+    scores = [
+        (
+            each.policy,
+            *_both(each, "stale_rate", 2, 100),
+            *_both(each, "delay_s"),
+            *_both(each, "cost"),
+            *_both(each, "success_rate", 1, 100),
+        )
+        for each in found.policies
+    ]
+    heads = ("stale %", "delay s", "cost", "success %")
+    columns = [name for head in heads for name in (head, "then")]
+    changes = [
+        (
+            each.policy,
+            " ".join(difference(each.paired.stale_rate, 2, 100)).rstrip(),
+            f"{each.paired.stale_removed} / {each.paired.stale_added}",
+            " ".join(difference(each.paired.delay_s)).rstrip(),
+            " ".join(difference(each.paired.cost)).rstrip(),
+            str(each.paired.pairs),
+        )
+        for each in found.policies
+    ]
+    events = [
+        (each.policy, *(part for name in _COUNTED for part in _events(each, name)))
+        for each in found.policies
+    ]
+    return [
+        Grid("The first run, then the second", ("policy", *columns), scores),
+        Grid(
+            "The second minus the first (* order, = tie, ? not resolved)",
+            ("policy", "stale, points", "removed / added", "delay s", "cost", "pairs"),
+            changes,
+        ),
+        Grid(
+            "Events in a hundred trajectories",
+            ("policy", *(c for name in _COUNTED for c in (name.replace("_", " "), "then"))),
+            events,
+        ),
+    ]
+
+
+def notes(found: RunDiff) -> Iterator[str]:
+    """What a reader must know besides, a line each."""
+    if found.changed:
+        yield f"not the same in both scenarios: {', '.join(found.changed)}"
+    for name, count in zip(("first", "second"), found.alone, strict=True):
+        if count:
+            yield f"{count} trajectories of the {name} run have no partner and are left out"
+
+
+def _with_partner(rows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    return rows.join(others, on=KEYS, how="semi", nulls_equal=True, maintain_order="left")
+
+
+def _policy(
+    label: str, one: pl.DataFrame, two: pl.DataFrame, seed: int, resamples: int
+) -> PolicyDiff:
+    import polars as pl
+
+    panel = pl.concat([one.with_columns(policy=pl.lit(_BASE)), two], how="vertical_relaxed")
+    collected = collect(panel, (), lambda labels: [(label, _BASE)])
+    base, other = summaries(collected, seed=seed, resamples=resamples)
+    (paired,) = differences(collected, seed=seed, resamples=resamples)
+    return PolicyDiff(label, base.scores, other.scores, paired)
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """The resolved scenario of a run."""
+    path = folder / FORMATS["json"]
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        settings: dict[str, Any] = found["scenario"]["resolved"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "there is no run here; `simcore run --out` makes one", file=str(path)
+        ) from None
+    return settings
+
+
+def _frame(folder: Path, where: Mapping[str, str]) -> pl.DataFrame:
+    import polars as pl
+
+    path = folder / TRAJECTORIES
+    if not path.is_file():
+        raise InputError("the run has lost its trajectories", file=str(path))
+    rows = pl.scan_parquet(path)
+    columns = rows.collect_schema().names()
+    for column, value in where.items():
+        if column not in columns:
+            raise UsageError(f"{path} has no column '{column}'{nearest(column, columns)}")
+        rows = rows.filter(pl.col(column).cast(pl.String) == value)
+    return rows.collect()
+
+
+def _both(each: PolicyDiff, name: str, digits: int = 2, scale: float = 1) -> tuple[str, str]:
+    one, two = (getattr(scores, name).value for scores in (each.base, each.other))
+    return number(one, digits, scale), number(two, digits, scale)
+
+
+def _events(each: PolicyDiff, name: str) -> tuple[str, str]:
+    one, two = (number(s.events[name] / s.n, 1, 100) for s in (each.base, each.other))
+    return one, two
