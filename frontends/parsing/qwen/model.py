@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 EPSILON: Final = 1e-6
 ROPE_BASE: Final = 10_000.0
+EMBEDDING: Final = "token_embd.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def initial(shape: Shape, generator: torch.Generator) -> Weights:
     width, kv = shape.width, shape.kv_heads * shape.head
     depth = (2 * shape.layers) ** -0.5
     weights = {
-        "token_embd.weight": torch.randn(shape.vocabulary, width, generator=generator) * 0.04,
+        EMBEDDING: torch.randn(shape.vocabulary, width, generator=generator) * 0.04,
         "output_norm.weight": torch.ones(width),
     }
     for layer in range(shape.layers):
@@ -82,7 +83,7 @@ def logits(
     `mask` [rows, length, length] says which tokens (columns) a token sees; by default those up to
     itself.
     """
-    embedding = weights["token_embd.weight"]
+    embedding = weights[EMBEDDING]
     x = functional.embedding(tokens, embedding)
     turn = _rotation(positions, shape.head)
     if mask is None:

@@ -30,6 +30,8 @@ KINDS: Final = {
     "nothing": 0.05,
 }
 """How often each kind of request is drawn."""
+DOMAIN_SHARES: Final = {"time": 0.34, "amount": 0.26, "location": 0.2, "contact": 0.2}
+"""How often each domain is: numbers have to be learned, names only copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def draw_request(rng: Random, grammar: Grammar | None = None) -> list[Piece]:
     speaker = Speaker(rng, rng.choice((0.0, 0.3, 1.0)), known)
     draw = _Draw(rng, speaker, rng.choice((0.4, 0.9)))
     (kind,) = rng.choices(tuple(KINDS), tuple(KINDS.values()))
-    domain = rng.choice(DOMAINS)
+    (domain,) = rng.choices(DOMAINS, [DOMAIN_SHARES[name] for name in DOMAINS])
     match kind:
         case "plain":
             return draw.plain(domain)
@@ -174,11 +176,11 @@ class _Draw:
         pieces = [Piece(carrier.filler, plan)]
         if self.rng.random() < 0.1:
             pieces.insert(0, Piece(self.speaker.um(), plan, stop=False))
-        return [*pieces, *self._rest(plan, 0.45)]
+        return [*pieces, *self._rest(plan, 0.55)]
 
     def _rest(self, plan: Plan | None, share: float) -> list[Piece]:
         pieces: list[Piece] = []
-        while self.rng.random() < share and len(pieces) < 3:
+        while self.rng.random() < share and len(pieces) < 4:
             text = self.speaker.cue() if self.rng.random() < 0.3 else self.speaker.tail()
             pieces.append(Piece(text, plan))
         return pieces

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from torch.nn import functional
 
 from frontends.parsing.qwen.heldout import taught
-from frontends.parsing.qwen.model import Shape, Weights, initial, logits
+from frontends.parsing.qwen.model import EMBEDDING, Shape, Weights, initial, logits
 from frontends.parsing.qwen.requests import draw_request
 from frontends.parsing.qwen.samples import LONGEST, UNKNOWN, Source, batch, sequence
 from frontends.parsing.qwen.tokenizer import Tokenizer
@@ -51,7 +51,7 @@ class Settings:
     """
 
     seed: int = 0
-    steps: int = 5_000
+    steps: int = 4_000
     tokens: int = 16_384
     rate: float = 2e-3
     warmup: float = 0.03
@@ -186,7 +186,7 @@ class _State:
     weights: Weights
     shape: Shape
     settings: Settings
-    optimizer: torch.optim.Optimizer
+    optimizers: Sequence[torch.optim.Optimizer]
     step: int
     history: list[dict[str, float]]
     seconds: float = 0.0
@@ -197,14 +197,7 @@ class _State:
         weights = initial(shape, generator)
         for tensor in weights.values():
             tensor.requires_grad_()
-        matrices = [tensor for tensor in weights.values() if tensor.ndim == 2]
-        vectors = [tensor for tensor in weights.values() if tensor.ndim == 1]
-        groups: list[dict[str, Any]] = [
-            {"params": matrices, "weight_decay": settings.decay},
-            {"params": vectors, "weight_decay": 0.0},
-        ]
-        optimizer = torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.98), fused=True)
-        state = cls(weights, shape, settings, optimizer, 0, [])
+        state = cls(weights, shape, settings, _optimizers(weights, settings), 0, [])
         path = folder / STATE
         if path.is_file():
             state._load(path)
@@ -213,24 +206,33 @@ class _State:
     def learn(self, made: Batch) -> float:
         """One step; the mean loss of a token of the answers."""
         settings = self.settings
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.rate * _schedule(self.step, settings)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = settings.rate * _schedule(self.step, settings)
+            optimizer.zero_grad()
         x = _Tensors.of(made)
         with torch.autocast("cpu", torch.bfloat16, enabled=settings.bfloat16):
             found = logits(self.weights, self.shape, x.tokens, x.positions, x.mask, x.learned)
         loss = functional.cross_entropy(found.float(), x.following[x.learned])
-        self.optimizer.zero_grad()
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.weights.values(), settings.clip)
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            optimizer.step()
         self.step += 1
         return loss.item()
 
+    def _kept(self) -> Iterator[tuple[str, dict[str, Tensor]]]:
+        """What the optimizers keep of each weight."""
+        names = {id(tensor): name for name, tensor in self.weights.items()}
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                for tensor in group["params"]:
+                    yield names[id(tensor)], optimizer.state[tensor]
+
     def save(self, path: Path) -> None:
         tensors = {f"weight.{name}": tensor.detach() for name, tensor in self.weights.items()}
-        for name, tensor in self.weights.items():
-            kept = self.optimizer.state[tensor]
-            tensors |= {f"{key}.{name}": kept[key] for key in ("exp_avg", "exp_avg_sq", "step")}
+        for name, kept in self._kept():
+            tensors |= {f"{key}.{name}": value for key, value in kept.items()}
         facts = {
             "settings": json.dumps(asdict(self.settings)),
             "history": json.dumps(self.history),
@@ -246,15 +248,31 @@ class _State:
                 raise InputError(
                     "holds a training of other settings; give another folder", file=str(path)
                 )
-            for name, tensor in self.weights.items():
-                tensor.data.copy_(file.get_tensor(f"weight.{name}"))
-                self.optimizer.state[tensor] = {
-                    key: file.get_tensor(f"{key}.{name}")
-                    for key in ("step", "exp_avg", "exp_avg_sq")
-                }
+            kept = dict(self._kept())
+            for key in file.keys():  # noqa: SIM118 (a file is no dictionary)
+                what, _, name = key.partition(".")
+                if what == "weight":
+                    self.weights[name].data.copy_(file.get_tensor(key))
+                else:
+                    kept[name][what] = file.get_tensor(key)
         self.step = int(facts["step"])
         self.history = json.loads(facts["history"])
         self.seconds = float(facts["seconds"])
+
+
+def _optimizers(weights: Weights, settings: Settings) -> tuple[torch.optim.Optimizer, ...]:
+    """Muon (Jordan et al., 2024) for the matrices between states, whose updates it makes
+    orthogonal; AdamW for the embedding and the vectors."""
+    hidden = [w for n, w in weights.items() if w.ndim == 2 and n != EMBEDDING]
+    vectors = [w for w in weights.values() if w.ndim == 1]
+    groups: list[dict[str, Any]] = [
+        {"params": [weights[EMBEDDING]], "weight_decay": settings.decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return (
+        torch.optim.Muon(hidden, weight_decay=settings.decay, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(groups, betas=(0.9, 0.98), fused=True),
+    )
 
 
 def _schedule(step: int, settings: Settings) -> float:

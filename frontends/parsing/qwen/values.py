@@ -177,7 +177,7 @@ def _name(domain: Domain, rng: Random, known: float) -> Value:
     before = text.removesuffix(name)
     if rng.random() < 0.1:
         name = name.title().replace("'S", "'s")
-    elif rng.random() < 0.02:
+    elif rng.random() < 0.12:
         name = name.lower()
     written = before + (perturbed(name, rng) if misheard else name)
     return Value(written, tuple(_beginnings(written, rng)), {domain: name})
