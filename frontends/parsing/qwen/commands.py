@@ -50,7 +50,7 @@ def train_parser(
     ] = _TRAIN,
     selection: Annotated[str, typer.Option(help="Decodes to watch progress on.")] = _SELECTION,
     seed: Annotated[int, typer.Option(min=0, help="Other weights to begin with, other texts.")] = 0,
-    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 4_000,
+    steps: Annotated[int, typer.Option(min=1, help="How often the weights change.")] = 2_500,
     tokens: Annotated[int, typer.Option(min=1_000, help="Tokens of a step.")] = 16_384,
     held_out: Annotated[
         int,

@@ -51,7 +51,7 @@ class Settings:
     """
 
     seed: int = 0
-    steps: int = 4_000
+    steps: int = 2_500
     tokens: int = 16_384
     rate: float = 2e-3
     warmup: float = 0.03
