@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from simcore.errors import InputError, UsageError, nearest
+from simcore.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,14 +79,14 @@ def timeline_command(
 
 
 def _request_of(run_dir: Path) -> dict[str, object]:
-    file = run_dir / "summary.json"
-    try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
-        return dict(summary["scenario"]["as_given"])
-    except FileNotFoundError:
-        raise UsageError(f"{run_dir} is not the folder of a run: it has no summary.json") from None
-    except (ValueError, KeyError, TypeError):
-        raise InputError("not the summary of a run that can be repeated", file=str(file)) from None
+    from simcore.report.run_folder import read_summary
+
+    request = read_summary(run_dir)["scenario"]["as_given"]
+    if request is None:
+        raise UsageError(
+            f"the run in {run_dir} cannot be repeated: it does not say what was asked for"
+        )
+    return dict(request)
 
 
 def _pick(kind: str, name: str | None, items: Sequence[T], key: Callable[[T], str]) -> T:

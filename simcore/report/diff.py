@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simcore.bootstrap import RESAMPLES
-from simcore.errors import InputError, UsageError, nearest
+from simcore.errors import UsageError, nearest
 from simcore.metrics import differences, summaries
 from simcore.report.grid import Grid
 from simcore.report.numbers import difference, number
-from simcore.report.run_folder import FORMATS, TRAJECTORIES
+from simcore.report.run_folder import TRAJECTORIES, read_summary
 from simcore.tally import collect
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ def diff_runs(
     """Pair the trajectories of two run folders that have equal `KEYS`.
 
     `where`: columns of `trajectories.parquet` and the value that is looked at. Intervals are 95 %,
-    from resampling groups of recordings. Raises ``InputError`` for a folder that holds no run, and
-    ``UsageError`` for a column that is not there and where nothing pairs.
+    from resampling groups of recordings. Raises ``UsageError`` for a folder that holds no run, for
+    a column that is not there, and where nothing pairs.
     """
-    settings = [_settings(folder) for folder in (base, other)]
+    settings = [read_summary(folder)["scenario"]["resolved"] for folder in (base, other)]
     frames = [_frame(folder, where) for folder in (base, other)]
     first, second = (frame["policy"].unique(maintain_order=True).to_list() for frame in frames)
     found, paired = [], 0
@@ -147,25 +146,12 @@ def _policy(
     return PolicyDiff(label, base.scores, other.scores, paired)
 
 
-def _settings(folder: Path) -> dict[str, Any]:
-    """The resolved scenario of a run."""
-    path = folder / FORMATS["json"]
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        settings: dict[str, Any] = found["scenario"]["resolved"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
-            "there is no run here; `simcore run --out` makes one", file=str(path)
-        ) from None
-    return settings
-
-
 def _frame(folder: Path, where: Mapping[str, str]) -> pl.DataFrame:
     import polars as pl
 
     path = folder / TRAJECTORIES
     if not path.is_file():
-        raise InputError("the run has lost its trajectories", file=str(path))
+        raise UsageError(f"the run in {folder} has lost its {TRAJECTORIES}")
     rows = pl.scan_parquet(path)
     columns = rows.collect_schema().names()
     for column, value in where.items():

@@ -8,7 +8,7 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from simcore.errors import UsageError, nearest
+from simcore.errors import InputError, UsageError, nearest
 from simcore.report.summary import SCHEMA
 
 if TYPE_CHECKING:
@@ -90,6 +90,24 @@ def write_run(
     return sorted(path for path in out_dir.iterdir() if path.name in written)
 
 
+def read_summary(run_dir: Path) -> dict[str, Any]:
+    """The content of a run's `summary.json`.
+
+    Raises ``UsageError`` where there is none, and ``InputError`` for a file that is something else.
+    """
+    file = run_dir / FORMATS["json"]
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError:
+        message = f"{run_dir} is not the folder of a run: it has no {FORMATS['json']}"
+        raise UsageError(message) from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise InputError(f"not a run's summary ({SCHEMA})", file=str(file))
+    return found
+
+
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
     """A new folder beside the target, renamed to it unless the block raises."""
@@ -118,10 +136,9 @@ def _replacing(target: Path) -> Iterator[Path]:
 
 def _is_run(folder: Path) -> bool:
     try:
-        found = json.loads((folder / FORMATS["json"]).read_text("utf-8"))
-    except (OSError, ValueError):
+        return bool(read_summary(folder))
+    except (UsageError, InputError):
         return False
-    return isinstance(found, dict) and found.get("schema") == SCHEMA
 
 
 def _json(content: Mapping[str, Any]) -> str:

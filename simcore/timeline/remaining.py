@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from simcore.registry import policy_factory
 from simcore.report.grid import Grid
 from simcore.report.numbers import number
 from simcore.report.sections import Section
 from simcore.report.study import MAIN_SUBSET, OURS
-from simcore.trajectory import simulate
+from simcore.timeline.again import Again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     import polars as pl
 
@@ -55,16 +54,15 @@ def remaining_stale(panels: Iterable[pl.DataFrame], scenario: Scenario) -> list[
     """One section; none where `rassg` was not run on recordings of the main subset."""
     import polars as pl
 
-    spec = next((spec for spec in scenario.policies if spec.label == OURS), None)
+    labels = {spec.label for spec in scenario.policies}
     recordings = {
         r.recording_id: r
         for r in scenario.recordings
         if r.subset == MAIN_SUBSET and r.noise is None
     }
-    if spec is None or not recordings:
+    if OURS not in labels or not recordings:
         return []
-    factory = policy_factory(spec.name, spec.options)
-    actions = {action.name: action for action in scenario.actions}
+    again = Again(scenario, OURS)
     ran: Counter[str] = Counter()
     found: Counter[tuple[str, str]] = Counter()
     for panel in panels:
@@ -74,31 +72,17 @@ def remaining_stale(panels: Iterable[pl.DataFrame], scenario: Scenario) -> list[
         ran.update(_editing(recordings[name]) for name in rows["recording_id"])
         for row in rows.filter("stale").iter_rows(named=True):
             recording = recordings[row["recording_id"]]
-            version = _first_stale(row, recording, actions, factory, scenario)
+            version = _first_stale(again, row)
             found[reason(recording, version, scenario.control), _editing(recording)] += 1
     return [_section(ran, found)] if found else []
 
 
-def _first_stale(
-    row: dict[str, Any],
-    recording: Recording,
-    actions: Mapping[str, Any],
-    factory: Any,
-    scenario: Scenario,
-) -> VersionRecord:
-    result = simulate(
-        recording,
-        actions[row["action"]],
-        factory,
-        scenario.control,
-        row["checkpoint"],
-        seed=scenario.seed,
-        replication=row["replication"],
-    )
+def _first_stale(again: Again, row: dict[str, Any]) -> VersionRecord:
+    target = again.recording(row).target
     return next(
         version
-        for version in result.versions
-        if version.outcome == "executed" and version.argument != recording.target
+        for version in again.trajectory(row).versions
+        if version.outcome == "executed" and version.argument != target
     )
 
 

@@ -6,12 +6,10 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simcore.experiment import checkpoints_for
-from simcore.registry import policy_factory
 from simcore.report.sections import Picture, Section
 from simcore.report.study import OURS
+from simcore.timeline.again import Again
 from simcore.timeline.picture import timeline_chart
-from simcore.trajectory import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -115,21 +113,9 @@ def _told(row: dict[str, Any]) -> str:
 
 
 def _drawn(row: dict[str, Any], scenario: Scenario) -> str:
-    recording = next(r for r in scenario.recordings if r.recording_id == row["recording_id"])
-    action = next(a for a in scenario.actions if a.name == row["action"])
-    spec = next(s for s in scenario.policies if s.label == OURS)
-    factory = policy_factory(spec.name, spec.options)
-    assert row["checkpoint"] in checkpoints_for(scenario, spec, factory)
-    result = simulate(
-        recording,
-        action,
-        factory,
-        scenario.control,
-        row["checkpoint"],
-        seed=scenario.seed,
-        replication=row["replication"],
-        log=True,
-    )
+    again = Again(scenario, OURS)
+    recording, action = again.recording(row), again.action(row)
+    result = again.trajectory(row, log=True)
     chart = timeline_chart(
         recording,
         action,

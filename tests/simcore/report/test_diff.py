@@ -101,14 +101,14 @@ def test_only_some_of_the_trajectories(run: Path) -> None:
 
 
 def test_a_folder_without_a_run(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no run here"):
+    with pytest.raises(UsageError, match="not the folder of a run"):
         diff_runs(run, tmp_path, {})
     (tmp_path / "summary.json").write_text("[1]")
-    with pytest.raises(InputError, match="there is no run here"):
+    with pytest.raises(InputError, match="not a run's summary"):
         diff_runs(tmp_path, run, {})
     lost = changed(run, tmp_path / "lost")
     (lost / "trajectories.parquet").unlink()
-    with pytest.raises(InputError, match="lost its trajectories"):
+    with pytest.raises(UsageError, match=r"lost its trajectories\.parquet"):
         diff_runs(run, lost, {})
 
 
