@@ -5,6 +5,7 @@ The test says other things than the source, and is looked at once; this can be l
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,18 +41,18 @@ def taught(held_out: int) -> Grammar:
 
 def divided(records: Iterable[Record], held_out: int) -> tuple[list[Record], list[Record]]:
     """Records in whose request nothing was held out, and the others."""
-    grammar, whole = taught(held_out), load_grammar("source")
-    gone = _phrases(whole) - _phrases(grammar)
+    gone = _phrases(load_grammar("source")) - _phrases(taught(held_out))
+    words = "|".join(re.escape(phrase) for phrase in sorted(gone))
+    said = re.compile(rf"(?<!\w)(?:{words})(?!\w)" if gone else r"(?!)", re.IGNORECASE)
     known: list[Record] = []
     unknown: list[Record] = []
     for record in records:
-        spoken = record.columns["spoken"].lower()
-        (unknown if any(phrase in spoken for phrase in gone) else known).append(record)
+        (unknown if said.search(record.columns["spoken"]) else known).append(record)
     return known, unknown
 
 
 def _phrases(grammar: Grammar) -> set[str]:
-    """What marks each phrase in a text that is spoken, in small letters."""
+    """What each phrase is found by in what was spoken."""
     carriers = [
         part
         for domain in DOMAINS
@@ -60,5 +61,4 @@ def _phrases(grammar: Grammar) -> set[str]:
     ]
     switches = [switch.text for domain in DOMAINS for switch in grammar.switch[domain]]
     edits = [edit.text for edit in (*grammar.edits, *grammar.abandon)]
-    texts = (*carriers, *switches, *edits, *grammar.cues, *grammar.tails)
-    return {text.lower() for text in texts}
+    return {*carriers, *switches, *edits, *grammar.cues, *grammar.tails} - {""}
