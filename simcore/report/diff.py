@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simcore.bootstrap import RESAMPLES
 from simcore.errors import UsageError, nearest
 from simcore.metrics import differences, summaries
-from simcore.report.grid import Grid
 from simcore.report.numbers import difference, number
 from simcore.report.run_folder import TRAJECTORIES, read_summary
+from simcore.report.tables import grid_of, joined
 from simcore.tally import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
 
     from simcore.metrics import PairedDifference, Scores
+    from simcore.report.grid import Grid
 
 KEYS: Final = ("policy", "recording_id", "action", "checkpoint", "replication")
 """What a trajectory of one run is found by in the other."""
@@ -79,45 +81,28 @@ def diff_runs(
 
 def grids(found: RunDiff) -> list[Grid]:
     """Both runs' figures side by side, their differences, and what the policies did."""
-    scores = [
-        (
-            each.policy,
-            *_both(each, "stale_rate", 2, 100),
-            *_both(each, "delay_s"),
-            *_both(each, "cost"),
-            *_both(each, "success_rate", 1, 100),
-        )
-        for each in found.policies
-    ]
-    heads = ("stale %", "delay s", "cost", "success %")
-    columns = [name for head in heads for name in (head, "then")]
-    changes = [
-        (
-            each.policy,
-            " ".join(difference(each.paired.stale_rate, 2, 100)).rstrip(),
-            f"{each.paired.stale_removed} / {each.paired.stale_added}",
-            " ".join(difference(each.paired.delay_s)).rstrip(),
-            " ".join(difference(each.paired.cost)).rstrip(),
-            str(each.paired.pairs),
-        )
-        for each in found.policies
-    ]
-    events = [
-        (each.policy, *(part for name in _COUNTED for part in _events(each, name)))
-        for each in found.policies
-    ]
+    policies = {"policy": [each.policy for each in found.policies]}
+    scores = {
+        "stale %": _both(found, lambda scores: number(scores.stale_rate.value, 2, 100)),
+        "delay s": _both(found, lambda scores: number(scores.delay_s.value)),
+        "cost": _both(found, lambda scores: number(scores.cost.value)),
+        "success %": _both(found, lambda scores: number(scores.success_rate.value, 1, 100)),
+    }
+    paired = [each.paired for each in found.policies]
+    changes = {
+        "stale, points": joined([difference(each.stale_rate, 2, 100) for each in paired]),
+        "removed / added": [f"{each.stale_removed} / {each.stale_added}" for each in paired],
+        "delay s": joined([difference(each.delay_s) for each in paired]),
+        "cost": joined([difference(each.cost) for each in paired]),
+        "pairs": [str(each.pairs) for each in paired],
+    }
+    events = {
+        name.replace("_", " "): _both(found, partial(_per_hundred, name)) for name in _COUNTED
+    }
     return [
-        Grid("The first run, then the second", ("policy", *columns), scores),
-        Grid(
-            "The second minus the first (* order, = tie, ? not resolved)",
-            ("policy", "stale, points", "removed / added", "delay s", "cost", "pairs"),
-            changes,
-        ),
-        Grid(
-            "Events in a hundred trajectories",
-            ("policy", *(c for name in _COUNTED for c in (name.replace("_", " "), "then"))),
-            events,
-        ),
+        grid_of("From the first run to the second", policies | scores),
+        grid_of("The second minus the first (* order, = tie, ? not resolved)", policies | changes),
+        grid_of("Events in a hundred trajectories", policies | events),
     ]
 
 
@@ -161,11 +146,9 @@ def _frame(folder: Path, where: Mapping[str, str]) -> pl.DataFrame:
     return rows.collect()
 
 
-def _both(each: PolicyDiff, name: str, digits: int = 2, scale: float = 1) -> tuple[str, str]:
-    one, two = (getattr(scores, name).value for scores in (each.base, each.other))
-    return number(one, digits, scale), number(two, digits, scale)
+def _per_hundred(event: str, scores: Scores) -> str:
+    return number(scores.events[event] / scores.n, 1, 100)
 
 
-def _events(each: PolicyDiff, name: str) -> tuple[str, str]:
-    one, two = (number(s.events[name] / s.n, 1, 100) for s in (each.base, each.other))
-    return one, two
+def _both(found: RunDiff, figure: Callable[[Scores], str]) -> list[str]:
+    return joined([(figure(each.base), "→", figure(each.other)) for each in found.policies])

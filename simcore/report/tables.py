@@ -174,8 +174,8 @@ def grid_of(title: str, columns: Mapping[str, Sequence[str]], left: int = 1) -> 
     return Grid(title, tuple(columns), list(zip(*columns.values(), strict=True)), left)
 
 
-def joined(cells: Sequence[tuple[str, str]]) -> list[str]:
-    """Figures and intervals in one column, each aligned."""
+def joined(cells: Sequence[Sequence[str]]) -> list[str]:
+    """The parts of each cell, such as a figure and its interval, in one column, each aligned."""
     widths = [max((len(part) for part in parts), default=0) for parts in zip(*cells, strict=True)]
     return [" ".join(map(str.rjust, cell, widths)) for cell in cells]
 
