@@ -9,6 +9,7 @@ SCENARIO ?= scenarios/recast_prospective.yaml
 SERVICE_SCALE ?= X86_V3=0.365
 TEST := recast/test recast/noisy-20db recast/noisy-10db
 RECAST := recast/dev-selection recast/dev-calibration $(TEST)
+QWEN := recast-qwen/dev-selection recast-qwen/dev-calibration recast-qwen/test
 # llama-cpp-python comes as source: compiled once, for any x86-64, and kept.
 WHEELS ?= $(or $(RASSG_SIM_CACHE),$(HOME)/.cache/rassg-sim)/wheels
 COMPILE_LIMIT ?= 1200
@@ -16,7 +17,7 @@ GGML := $(foreach set,AVX AVX2 FMA F16C BMI2,-DGGML_$(set)=ON) -DGGML_NATIVE=OFF
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help sim compare test lint tables bench recast wheel clean
+.PHONY: help sim compare test lint tables bench recast parser wheel clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -53,6 +54,14 @@ recast: $(VENV)/.dev ## Make the ReCAST packs again, from where it was left: mod
 	$(BIN)/simcore train gru
 	$(BIN)/simcore train forecast --model scenarios/packs/recast/hazard.json $(RECAST)
 	$(BIN)/simcore train forecast --model scenarios/packs/recast/gru $(RECAST)
+
+parser: $(VENV)/.gguf ## Train the small parser, from where it was left, and read ReCAST with it (two hours)
+	$(BIN)/simcore train-parser --out frontends/parsing/qwen/model.gguf
+	$(BIN)/simcore parser pack $(patsubst recast-qwen/%,recast/%,recast-qwen/train $(QWEN)) --out scenarios/packs/recast-qwen
+	$(BIN)/simcore train hazard --on recast-qwen/train --out scenarios/packs/recast-qwen/hazard.json
+	$(BIN)/simcore train gru --train recast-qwen/train --selection recast-qwen/dev-selection --calibration recast-qwen/dev-calibration
+	$(BIN)/simcore train forecast --model scenarios/packs/recast-qwen/hazard.json $(QWEN)
+	$(BIN)/simcore train forecast --model scenarios/packs/recast-qwen/gru $(QWEN)
 
 wheel: $(VENV)/.dev ## Build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -17,6 +17,7 @@ from frontends.parsing.qwen.accuracy import Subject, accuracy, markdown
 from frontends.parsing.qwen.commands import app, train_app
 from frontends.parsing.qwen.variant import with_gold, write_variant
 from frontends.protocol import Parsed
+from frontends.recast.packs import parse_record
 from frontends.recast.record import read_records, write_records
 from frontends.tools.catalog import read_tools
 from frontends.tools.plans import canonical_plan
@@ -159,7 +160,6 @@ def test_a_model_is_a_gguf_file(tmp_path: Path) -> None:
     assert "not 'model.json'" in str(result.exception)
 
 
-@pytest.mark.skipif(not shipped.MODEL.is_file(), reason="no model is shipped yet")
 def test_the_shipped_model_has_its_record_and_is_small() -> None:
     from hashlib import sha256
 
@@ -168,7 +168,6 @@ def test_the_shipped_model_has_its_record_and_is_small() -> None:
     assert shipped.MODEL.stat().st_size < 25_000_000
 
 
-@pytest.mark.skipif(not shipped.MODEL.is_file(), reason="no model is shipped yet")
 def test_the_shipped_model_parses_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
     from frontends.parsing.gguf import parser as parsing
@@ -191,3 +190,40 @@ def test_the_shipped_model_parses_by_its_name(monkeypatch: pytest.MonkeyPatch) -
         [{"tool": "book", "arguments": {"time": "15:00"}}],
         [{"tool": "book", "arguments": {"time": "16:30"}}],
     ]
+
+
+PARTS = ("train", "dev-selection", "dev-calibration", "test")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_shipped_packs_are_the_same_speech_read_by_the_shipped_model(part: str) -> None:
+    packs = shipped_scenarios() / "packs"
+    path = packs / "recast-qwen" / f"{part}.parquet"
+    made = json.loads(path.with_suffix(".provenance.json").read_text())
+    assert made["parser"]["sha256"] == json.loads(shipped.RECORD.read_text())["model"]["sha256"]
+    pairs = list(zip(read_traces(path), read_traces(packs / "recast" / path.name), strict=True))
+    for mine, lexicons in pairs:
+        assert mine.recording_id == lexicons.recording_id
+        assert [a.text for a in mine.arrivals] == [a.text for a in lexicons.arrivals]
+        assert [v.available_us for v in mine.values] == [v.available_us for v in lexicons.values]
+    if part != "train":
+        checkpoints = {f.checkpoint for mine, _ in pairs for f in mine.forecasts}
+        assert checkpoints == {"hazard", "gru-0", "gru-1", "gru-2"}
+
+
+def test_the_shipped_model_still_reads_what_it_read_for_the_packs() -> None:
+    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
+    from frontends.parsing.gguf import parser as parsing
+    from frontends.parsing.gguf.parser import Gguf
+
+    path = shipped_scenarios() / "packs" / "recast-qwen" / "dev-selection.parquet"
+    kept = {recording.recording_id: recording for recording in read_traces(path)}
+    parser = Gguf(Path(shipped.NAME), shipped.TOOLS, context=shipped.CONTEXT)
+    try:
+        for record in read_records(DECODES)[:8]:
+            again = parse_record(with_gold(record, TOOLS), parser)
+            before = kept[again.recording_id]
+            assert [a.argument for a in again.arrivals] == [a.argument for a in before.arrivals]
+            assert again.target == before.target
+    finally:
+        parsing._session.cache_clear()
