@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
+from frontends.models import digest_of
 from frontends.parsing.lexicon import Lexicon
 from frontends.parsing.qwen import shipped
 from frontends.parsing.qwen.accuracy import Subject, accuracy, markdown
 from frontends.parsing.qwen.commands import app, train_app
+from frontends.parsing.qwen.faults import fault
 from frontends.parsing.qwen.variant import with_gold, write_variant
 from frontends.protocol import Parsed
 from frontends.recast.packs import parse_record
@@ -111,6 +113,30 @@ def test_accuracy_is_the_same_for_the_same_calls(records: list[Record]) -> None:
     text = markdown(found)
     assert "| with a repair |" in text
     assert "A parse by plans takes 2.0 ms" in text
+    assert found.faults["plans"] == found.faults["lexicon"]
+    wrong = round(24 * (1 - whole["lexicon final"]))
+    assert found.faults["lexicon"].total() == wrong
+    assert "| another value |" in text
+
+
+@pytest.mark.parametrize(
+    ("parsed", "meant", "expected"),
+    [
+        (None, None, None),
+        ('[{"arguments":{},"tool":"book"}]', '[{"arguments":{},"tool":"book"}]', None),
+        (None, '{"arguments":{},"tool":"book"}', "nothing for a call"),
+        ('{"arguments":{},"tool":"book"}', None, "a call for nothing"),
+        ('{"arguments":{},"tool":"book"}', '{"arguments":{"a":1},"tool":"pay"}', "another tool"),
+        ('{"arguments":{},"tool":"book"}', '{"arguments":{"a":1},"tool":"book"}', "other fields"),
+        (
+            '[{"arguments":{"a":2},"tool":"book"}]',
+            '[{"arguments":{"a":1},"tool":"book"}]',
+            "another value",
+        ),
+    ],
+)
+def test_how_a_parse_is_wrong(parsed: str | None, meant: str | None, expected: str | None) -> None:
+    assert fault(parsed, meant) == expected
 
 
 def invoke(application: Any, *arguments: str) -> Any:
@@ -200,7 +226,7 @@ def test_the_shipped_packs_are_the_same_speech_read_by_the_shipped_model(part: s
     packs = shipped_scenarios() / "packs"
     path = packs / "recast-qwen" / f"{part}.parquet"
     made = json.loads(path.with_suffix(".provenance.json").read_text())
-    assert made["parser"]["sha256"] == json.loads(shipped.RECORD.read_text())["model"]["sha256"]
+    assert made["parser"]["sha256"] == digest_of(shipped.MODEL)
     pairs = list(zip(read_traces(path), read_traces(packs / "recast" / path.name), strict=True))
     for mine, lexicons in pairs:
         assert mine.recording_id == lexicons.recording_id

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from frontends.parsing.qwen.faults import FAULTS, fault
 from frontends.parsing.qwen.variant import with_gold
 from frontends.recast.packs import parse_record
 from frontends.recast.report.frames import recording_frame
@@ -61,11 +63,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Rows of rates (`group`, `of`, counts, and two columns a parser), and milliseconds a parse."""
+    """Rows of rates (`group`, `of`, counts, and three columns a parser), milliseconds a parse, and
+    by parser how often the final parse of recordings with and without a repair has which fault."""
 
     rows: list[dict[str, Any]]
     names: tuple[str, ...]
     parse_ms: dict[str, float]
+    faults: dict[str, Counter[tuple[str, str]]]
 
 
 def accuracy(
@@ -79,16 +83,17 @@ def accuracy(
     right where it is what is meant by then, or the value that is just being said; prefixes of which
     the annotations do not say what is right are left out, each recording weighs by its prefixes.
     """
-    frames, times = [], {}
+    frames, times, faults = [], {}, {}
     for subject in subjects:
         timed = _Timed(subject.parser)
-        recordings = _parsed(records, replace(subject, parser=timed), progress)
+        recordings = tuple(_parsed(records, replace(subject, parser=timed), progress))
         frames.append(_frame(recordings).with_columns(parser=pl.lit(subject.name)))
         times[subject.name] = 1000 * timed.seconds / max(timed.parses, 1)
+        faults[subject.name] = _faults(recordings)
     frame = pl.concat(frames)
     names = tuple(subject.name for subject in subjects)
     rows = [row for about in _ABOUT for row in _rates(frame, about, names)]
-    return Accuracy(rows, names, times)
+    return Accuracy(rows, names, times, faults)
 
 
 def _parsed(records: Sequence[Record], subject: Subject, progress: Progress) -> Iterable[Recording]:
@@ -98,12 +103,25 @@ def _parsed(records: Sequence[Record], subject: Subject, progress: Progress) -> 
         progress(f"parsing: {subject.name}", done, len(records))
 
 
-def _frame(recordings: Iterable[Recording]) -> pl.DataFrame:
-    found = tuple(recordings)
+def _faults(recordings: Sequence[Recording]) -> Counter[tuple[str, str]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for recording in recordings:
+        final = recording.arrivals[-1].argument if recording.arrivals else None
+        found = fault(final, recording.target)
+        if found is not None:
+            counts[_kind(recording), found] += 1
+    return counts
+
+
+def _kind(recording: Recording) -> str:
+    return CORRECTED if recording.repairs else PLAIN
+
+
+def _frame(found: tuple[Recording, ...]) -> pl.DataFrame:
     variants = pl.DataFrame(
         {
             "recording": [recording.recording_id for recording in found],
-            "kind": [CORRECTED if recording.repairs else PLAIN for recording in found],
+            "kind": [_kind(recording) for recording in found],
         }
     )
     frame = recording_frame([Pack("records", found, "", None)])
@@ -142,10 +160,24 @@ def markdown(found: Accuracy) -> str:
         "the parse changes to what is neither.",
         "",
         Grid("", ["", "recordings", "prefixes", *columns, *changes], rows).markdown(),
+        "",
+        "Wrong final parses, in percent of the recordings of their kind.",
+        "",
+        _fault_grid(found).markdown(),
+        "",
     ]
-    lines.append("")
     lines += [
         f"A parse by {name} takes {ms:.1f} ms of one processor thread."
         for name, ms in found.parse_ms.items()
     ]
     return "\n".join(lines) + "\n"
+
+
+def _fault_grid(found: Accuracy) -> Grid:
+    totals = {row["group"]: row["recordings"] for row in found.rows if row["of"] == "kind"}
+    columns = [(name, kind) for name in found.names for kind in totals]
+    rows = [
+        [text, *(f"{100 * found.faults[n][kind, text] / totals[kind]:.1f}" for n, kind in columns)]
+        for text in FAULTS
+    ]
+    return Grid("", ["", *(f"{name}, {kind}" for name, kind in columns)], rows)
