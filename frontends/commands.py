@@ -37,7 +37,8 @@ _Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each."
 def build_pack(
     out: Annotated[Path, typer.Option(help="The pack to write: .parquet or .jsonl.")],
     folder: Annotated[
-        Path | None, typer.Argument(help="Audio files and their metadata.jsonl.")
+        Path | None,
+        typer.Argument(help="A folder of audio and its metadata.jsonl, or one audio file."),
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(help="Instead of a folder: fdb-v3, or audio2tool (tier 6).")

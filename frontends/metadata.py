@@ -38,6 +38,11 @@ class Source:
         return self.columns.get("domain")
 
 
+def single(audio: Path) -> Source:
+    """An audio file of which nothing is known but what is said in it."""
+    return Source(audio, {"recording_id": audio.stem})
+
+
 def read_metadata(folder: Path) -> list[Source]:
     """The recordings that a folder's `metadata.jsonl` lists, in its order.
 
@@ -46,9 +51,10 @@ def read_metadata(folder: Path) -> list[Source]:
     """
     path = folder / METADATA
     if not folder.is_dir():
-        raise InputError("there is no such folder", file=str(folder))
+        raise InputError("there is no such file or folder", file=str(folder))
     if not path.is_file():
-        raise InputError(f"the folder has no {METADATA}", file=str(folder))
+        message = f"the folder has no {METADATA}; a single audio file needs none"
+        raise InputError(message, file=str(folder))
     sources: list[Source] = []
     faults: list[InputError] = []
     lines: dict[str, int] = {}

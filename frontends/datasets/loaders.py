@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from frontends.datasets.audio2tool import REGISTRY, read_audio2tool
 from frontends.datasets.dataset import Dataset
 from frontends.datasets.fdb_v3 import read_fdb_v3
-from frontends.metadata import read_metadata
+from frontends.metadata import read_metadata, single
 from frontends.tools.catalog import read_tools
 from frontends.tools.plans import canonical_plan, misfits
 from simcore.errors import UsageError, nearest
@@ -43,8 +43,9 @@ def read_dataset(dataset: str, root: Path, tools: Path) -> Dataset:
 
 
 def read_folder(folder: Path, tools: Path | None = None) -> Dataset:
-    """A folder with `metadata.jsonl`; with tools, its targets are brought into canonical form."""
-    sources = read_metadata(folder)
+    """A folder with `metadata.jsonl`, or one audio file; with tools, the targets are brought into
+    canonical form."""
+    sources = [single(folder)] if folder.is_file() else read_metadata(folder)
     dataset = Dataset(folder.name, sources)
     if tools is None:
         return dataset

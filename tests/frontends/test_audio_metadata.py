@@ -69,7 +69,7 @@ def test_every_fault_is_told(tmp_path: Path) -> None:
 def test_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the folder has no metadata\.jsonl"):
         read_metadata(tmp_path)
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="there is no such file or folder"):
         read_metadata(tmp_path / "nowhere")
     with pytest.raises(InputErrors, match="is empty: it lists no recordings"):
         read_metadata(folder_of(tmp_path, ""))

@@ -79,6 +79,17 @@ def test_a_folder_without_metadata(tmp_path: Path) -> None:
         run_trace("build", tmp_path, "--out", tmp_path / "own.parquet")
 
 
+def test_a_single_audio_file_needs_no_metadata(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
+    out = tmp_path / "own.parquet"
+    (audio,) = (path for path in folder.iterdir() if path.suffix == ".wav")
+    assert "1 recordings, 7 arrivals" in run_trace("build", audio, "--out", out, "--jobs", 1)
+    (recording,) = read_traces(out)
+    assert (recording.recording_id, recording.target) == (audio.stem, None)
+    with pytest.raises(InputError, match="there is no such file or folder"):
+        run_trace("build", tmp_path / "none.wav", "--out", out)
+
+
 def test_an_unknown_model(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown model 'tiny'; did you mean 'tiny\.en'"):
         run_trace("models", "--only", "tiny")
