@@ -96,6 +96,8 @@ def train_parser(
     path = out or work / "model.gguf"
     if path.suffix != ".gguf":
         raise UsageError(f"--out: the model is a .gguf file, not '{path.name}'")
+    if held_out == 1:
+        raise UsageError("--held-out 1 leaves nothing to learn from; give 0, or 2 or more")
     until = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     settings = Settings(seed=seed, steps=steps, tokens=tokens, held_out=held_out, bfloat16=bfloat16)
     parts = {name: _file(name) for name in (train, selection)}

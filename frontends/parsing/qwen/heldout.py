@@ -42,12 +42,12 @@ def taught(held_out: int) -> Grammar:
 def divided(records: Iterable[Record], held_out: int) -> tuple[list[Record], list[Record]]:
     """Records in whose request nothing was held out, and the others."""
     gone = _phrases(load_grammar("source")) - _phrases(taught(held_out))
-    words = "|".join(re.escape(phrase) for phrase in sorted(gone))
-    said = re.compile(rf"(?<!\w)(?:{words})(?!\w)" if gone else r"(?!)", re.IGNORECASE)
+    said = [re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE) for phrase in gone]
     known: list[Record] = []
     unknown: list[Record] = []
     for record in records:
-        (unknown if said.search(record.columns["spoken"]) else known).append(record)
+        found = any(phrase.search(record.columns["spoken"]) for phrase in said)
+        (unknown if found else known).append(record)
     return known, unknown
 
 
