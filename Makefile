@@ -9,7 +9,7 @@ SCENARIO ?= scenarios/recast_prospective.yaml
 SERVICE_SCALE ?= X86_V3=0.365
 TEST := recast/test recast/noisy-20db recast/noisy-10db
 RECAST := recast/dev-selection recast/dev-calibration $(TEST)
-QWEN := recast-qwen/dev-selection recast-qwen/dev-calibration recast-qwen/test
+QWEN := $(addprefix recast-qwen/,dev-selection dev-calibration test)
 # llama-cpp-python comes as source: compiled once, for any x86-64, and kept.
 WHEELS ?= $(or $(RASSG_SIM_CACHE),$(HOME)/.cache/rassg-sim)/wheels
 COMPILE_LIMIT ?= 1200
@@ -57,7 +57,7 @@ recast: $(VENV)/.dev ## Make the ReCAST packs again, from where it was left: mod
 
 parser: $(VENV)/.gguf ## Train the small parser, from where it was left, and read ReCAST with it (two hours)
 	$(BIN)/simcore train-parser --out frontends/parsing/qwen/model.gguf
-	$(BIN)/simcore parser pack $(patsubst recast-qwen/%,recast/%,recast-qwen/train $(QWEN)) --out scenarios/packs/recast-qwen
+	$(BIN)/simcore parser pack $(addprefix recast/,train dev-selection dev-calibration test) --out scenarios/packs/recast-qwen
 	$(BIN)/simcore train hazard --on recast-qwen/train --out scenarios/packs/recast-qwen/hazard.json
 	$(BIN)/simcore train gru --train recast-qwen/train --selection recast-qwen/dev-selection --calibration recast-qwen/dev-calibration
 	$(BIN)/simcore train forecast --model scenarios/packs/recast-qwen/hazard.json $(QWEN)

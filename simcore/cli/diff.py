@@ -45,7 +45,10 @@ def diff_command(
         write_atomic(out, "\n\n".join([*parts, *told, ""]).encode())
     console = Console()
     for grid in tables:
-        console.print(grid) if console.is_terminal else print(grid)
+        if console.is_terminal:
+            console.print(grid)
+        else:
+            print(grid)
         print()
     for line in told:
         print(line, file=sys.stderr)

@@ -40,10 +40,11 @@ def timeline_command(
     from simcore.experiment import checkpoints_for
     from simcore.files.atomic import write_atomic
     from simcore.registry import policy_factory
+    from simcore.report.run_folder import read_scenario
     from simcore.timeline import perfetto, save_timeline, timeline_chart
     from simcore.trajectory import simulate
 
-    scenario = load_request(_request_of(run_dir))
+    scenario = load_request(read_scenario(run_dir, "as_given"))
     trace = _pick("recording", recording, scenario.recordings, lambda item: item.recording_id)
     spec = _pick("policy", policy, scenario.policies, lambda item: item.label)
     profile = _pick("action", action, scenario.actions, lambda item: item.name)
@@ -76,17 +77,6 @@ def timeline_command(
             )
             save_timeline(chart, path)
         print(f"written: {path}", file=sys.stderr)
-
-
-def _request_of(run_dir: Path) -> dict[str, object]:
-    from simcore.report.run_folder import read_summary
-
-    request = read_summary(run_dir)["scenario"]["as_given"]
-    if request is None:
-        raise UsageError(
-            f"the run in {run_dir} cannot be repeated: it does not say what was asked for"
-        )
-    return dict(request)
 
 
 def _pick(kind: str, name: str | None, items: Sequence[T], key: Callable[[T], str]) -> T:

@@ -10,7 +10,7 @@ from simcore.bootstrap import RESAMPLES
 from simcore.errors import UsageError, nearest
 from simcore.metrics import differences, summaries
 from simcore.report.numbers import difference, number
-from simcore.report.run_folder import TRAJECTORIES, read_summary
+from simcore.report.run_folder import TRAJECTORIES, read_scenario
 from simcore.report.tables import grid_of, joined
 from simcore.tally import collect
 
@@ -59,7 +59,7 @@ def diff_runs(
     from resampling groups of recordings. Raises ``UsageError`` for a folder that holds no run, for
     a column that is not there, and where nothing pairs.
     """
-    settings = [read_summary(folder)["scenario"]["resolved"] for folder in (base, other)]
+    settings = [read_scenario(folder, "resolved") for folder in (base, other)]
     frames = [_frame(folder, where) for folder in (base, other)]
     first, second = (frame["policy"].unique(maintain_order=True).to_list() for frame in frames)
     found, paired = [], 0

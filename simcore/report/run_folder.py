@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simcore.errors import InputError, UsageError, nearest
 from simcore.report.summary import SCHEMA
@@ -106,6 +106,18 @@ def read_summary(run_dir: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise InputError(f"not a run's summary ({SCHEMA})", file=str(file))
     return found
+
+
+def read_scenario(run_dir: Path, part: Literal["as_given", "resolved"]) -> dict[str, Any]:
+    """The scenario of a run, as it was asked for or as it ran.
+
+    Raises as `read_summary` does, and ``InputError`` for a summary that does not tell.
+    """
+    try:
+        return dict(read_summary(run_dir)["scenario"][part])
+    except (KeyError, TypeError):
+        message = "not the summary of a run that can be repeated"
+        raise InputError(message, file=str(run_dir / FORMATS["json"])) from None
 
 
 @contextmanager

@@ -27,8 +27,9 @@ from simcore.errors import InputError, MissingError, UsageError
 from simcore.files.traces import read_traces, shipped_scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from frontends.parsing.gguf.parser import Gguf
     from frontends.recast.record import Record
 
 pytest.importorskip("text_to_num", reason="needs the extra 'speech'")
@@ -186,6 +187,15 @@ def test_a_model_is_a_gguf_file(tmp_path: Path) -> None:
     assert "not 'model.json'" in str(result.exception)
 
 
+def test_nothing_is_left_to_learn_from(tmp_path: Path) -> None:
+    for package in ("torch", "tokenizers", "safetensors", "gguf"):
+        pytest.importorskip(package, reason="needs the extra 'train'")
+    result = invoke(train_app, "--work", str(tmp_path / "work"), "--held-out", "1")
+    assert isinstance(result.exception, UsageError)
+    assert "leaves nothing to learn from" in str(result.exception)
+    assert not (tmp_path / "work").exists()
+
+
 def test_the_shipped_model_has_its_record_and_is_small() -> None:
     from hashlib import sha256
 
@@ -194,23 +204,25 @@ def test_the_shipped_model_has_its_record_and_is_small() -> None:
     assert shipped.MODEL.stat().st_size < 25_000_000
 
 
-def test_the_shipped_model_parses_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def qwen() -> Iterator[Gguf]:
+    """The shipped model, by its name."""
     pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
     from frontends.parsing.gguf import parser as parsing
-    from frontends.parsing.gguf.parser import Gguf
 
-    parser = Gguf(Path(shipped.NAME), shipped.TOOLS, context=shipped.CONTEXT)
-    try:
-        found = [
-            parser.parse(text.split()).argument
-            for text in (
-                "Please book a table",
-                "Please book a table for 3 p.m. out on the terrace.",
-                "Please book a table for 3 p.m. out on the terrace. No wait, for 4.30 p.m.",
-            )
-        ]
-    finally:
-        parsing._session.cache_clear()
+    yield parsing.Gguf(Path(shipped.NAME), shipped.TOOLS, context=shipped.CONTEXT)
+    parsing._session.cache_clear()
+
+
+def test_the_shipped_model_parses_by_its_name(qwen: Gguf) -> None:
+    found = [
+        qwen.parse(text.split()).argument
+        for text in (
+            "Please book a table",
+            "Please book a table for 3 p.m. out on the terrace.",
+            "Please book a table for 3 p.m. out on the terrace. No wait, for 4.30 p.m.",
+        )
+    ]
     assert found == [
         None,
         [{"tool": "book", "arguments": {"time": "15:00"}}],
@@ -237,23 +249,11 @@ def test_the_shipped_packs_are_the_same_speech_read_by_the_shipped_model(part: s
         assert checkpoints == {"hazard", "gru-0", "gru-1", "gru-2"}
 
 
-def test_the_shipped_model_still_reads_what_it_read_for_the_packs() -> None:
-    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
-    from frontends.parsing.gguf import parser as parsing
-    from frontends.parsing.gguf.parser import Gguf
-
+def test_the_shipped_model_still_reads_what_it_read_for_the_packs(qwen: Gguf) -> None:
     path = shipped_scenarios() / "packs" / "recast-qwen" / "dev-selection.parquet"
     kept = {recording.recording_id: recording for recording in read_traces(path)}
-    parser = Gguf(Path(shipped.NAME), shipped.TOOLS, context=shipped.CONTEXT)
-    same: list[bool] = []
-    try:
-        for record in read_records(DECODES)[:8]:
-            again = parse_record(with_gold(record, TOOLS), parser)
-            before = kept[again.recording_id]
-            assert again.target == before.target
-            pairs = zip(again.arrivals, before.arrivals, strict=True)
-            same += [one.argument == other.argument for one, other in pairs]
-    finally:
-        parsing._session.cache_clear()
-    # A llama.cpp that was compiled for other instructions may answer otherwise now and then.
-    assert sum(same) >= 0.95 * len(same)
+    for record in read_records(DECODES)[:8]:
+        again = parse_record(with_gold(record, TOOLS), qwen)
+        before = kept[again.recording_id]
+        assert [a.argument for a in again.arrivals] == [a.argument for a in before.arrivals]
+        assert again.target == before.target

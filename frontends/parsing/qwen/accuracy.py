@@ -106,8 +106,7 @@ def _parsed(records: Sequence[Record], subject: Subject, progress: Progress) -> 
 def _faults(recordings: Sequence[Recording]) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
     for recording in recordings:
-        final = recording.arrivals[-1].argument if recording.arrivals else None
-        found = fault(final, recording.target)
+        found = fault(recording.arrivals[-1].argument, recording.target)
         if found is not None:
             counts[_kind(recording), found] += 1
     return counts

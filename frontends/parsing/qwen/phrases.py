@@ -6,12 +6,12 @@ The test's requests, asides and editing phrases are in neither.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from frontends.recast.grammar import DOMAINS, Carrier, load_grammar
+from frontends.recast.grammar import DOMAINS, Carrier
 
 if TYPE_CHECKING:
     from random import Random
@@ -80,7 +80,7 @@ class Speaker:
 
     rng: Random
     source: float
-    grammar: Grammar = field(default_factory=lambda: load_grammar("source"))
+    grammar: Grammar
 
     def carrier(self, domain: Domain) -> Carrier:
         """A request around a value of the domain."""
@@ -92,10 +92,10 @@ class Speaker:
         """A request with a second field."""
         if self._source():
             return self.rng.choice(self.grammar.two[domain])
-        second = OTHER[domain]
-        join = self.rng.choice(_BETWEEN[second])
+        field = OTHER[domain]
+        join = self.rng.choice(_BETWEEN[field])
         made = self._carrier(domain)
-        again = f"{self.rng.choice((join, self.rng.choice(_BETWEEN[second])))} {{other}}"
+        again = f"{self.rng.choice((join, self.rng.choice(_BETWEEN[field])))} {{other}}"
         return Carrier(
             "",
             made.opening,
@@ -103,7 +103,7 @@ class Speaker:
             again,
             tool=made.tool,
             other=f"{join} {{other}}",
-            field=second,
+            field=field,
         )
 
     def edit(self) -> str:

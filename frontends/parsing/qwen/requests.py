@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from frontends.parsing.qwen.phrases import ASKED, Speaker
 from frontends.parsing.qwen.values import Value, draw_value
-from frontends.recast.grammar import DOMAINS, TOOLS, load_grammar
+from frontends.recast.grammar import TOOLS, load_grammar
 
 if TYPE_CHECKING:
     from random import Random
@@ -30,7 +30,12 @@ KINDS: Final = {
     "nothing": 0.05,
 }
 """How often each kind of request is drawn."""
-DOMAIN_SHARES: Final = {"time": 0.34, "amount": 0.26, "location": 0.2, "contact": 0.2}
+DOMAIN_SHARES: Final[dict[Domain, float]] = {
+    "time": 0.34,
+    "amount": 0.26,
+    "location": 0.2,
+    "contact": 0.2,
+}
 """How often each domain is: numbers have to be learned, names only copied."""
 
 
@@ -50,11 +55,10 @@ class Piece:
 
 def draw_request(rng: Random, grammar: Grammar | None = None) -> list[Piece]:
     """One request, in the phrases of a grammar (ReCAST's source by default) and in others."""
-    known = grammar or load_grammar("source")
-    speaker = Speaker(rng, rng.choice((0.0, 0.3, 1.0)), known)
+    speaker = Speaker(rng, rng.choice((0.0, 0.3, 1.0)), grammar or load_grammar("source"))
     draw = _Draw(rng, speaker, rng.choice((0.4, 0.9)))
     (kind,) = rng.choices(tuple(KINDS), tuple(KINDS.values()))
-    (domain,) = rng.choices(DOMAINS, [DOMAIN_SHARES[name] for name in DOMAINS])
+    (domain,) = rng.choices(tuple(DOMAIN_SHARES), tuple(DOMAIN_SHARES.values()))
     match kind:
         case "plain":
             return draw.plain(domain)

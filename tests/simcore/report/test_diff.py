@@ -107,6 +107,9 @@ def test_a_folder_without_a_run(run: Path, tmp_path: Path) -> None:
     (tmp_path / "summary.json").write_text("[1]")
     with pytest.raises(InputError, match="not a run's summary"):
         diff_runs(tmp_path, run, {})
+    (tmp_path / "summary.json").write_text('{"schema": "summary/v1"}')
+    with pytest.raises(InputError, match="not the summary of a run that can be repeated"):
+        diff_runs(tmp_path, run, {})
     lost = changed(run, tmp_path / "lost")
     (lost / "trajectories.parquet").unlink()
     with pytest.raises(UsageError, match=r"lost its trajectories\.parquet"):
